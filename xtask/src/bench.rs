@@ -100,6 +100,8 @@ struct Evidence {
 enum Table {
     /// Kernels of one file in our configurations
     Configurations,
+    /// The paper's configurations at one layout and width and without passes that the paper does not have
+    Isolated,
     /// The suite beside other drivers
     Drivers,
 }

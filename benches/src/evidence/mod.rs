@@ -1,10 +1,11 @@
-//! The evidence: the papers' two tables as they are today, in one run. Our configurations side by side, one thread; then our
-//! driver beside others and the machine's limits, all threads.
+//! The evidence: the papers' two tables as they are today, in one run. Our configurations side by side, one thread; those of the
+//! paper with nothing else that could differ ([`isolated`]); then our driver beside others and the machine's limits, all threads.
 //!
 //! The page gets what follows from the numbers, and a chart beside it, for each width of registers its own. Of a run that is a
 //! part, the rest of the numbers stays as it was.
 
 mod chart;
+mod isolated;
 mod machine;
 mod page;
 mod papers;
@@ -71,8 +72,32 @@ struct Options {
 enum TableName {
     /// Our configurations side by side, one thread
     Configurations,
+    /// The paper's configurations at one layout and width and without passes that the paper does not have, one thread, with intervals
+    Isolated,
     /// Our driver beside others and the machine's limits, all threads
     Drivers,
+}
+
+impl TableName {
+    fn table(self, evidence: &mut Evidence) -> &mut Table {
+        match self {
+            Self::Configurations => &mut evidence.configurations,
+            Self::Isolated => &mut evidence.isolated,
+            Self::Drivers => &mut evidence.drivers,
+        }
+    }
+}
+
+/// What is measured for a table.
+struct TablePlan {
+    name: TableName,
+    /// The first is the one that the others are compared with.
+    columns: Vec<Configuration>,
+    /// How many of the first columns are our driver.
+    ours: usize,
+    rows: Vec<&'static Case>,
+    clock: Clock,
+    rounds: usize,
 }
 
 impl Options {
@@ -89,31 +114,11 @@ impl Options {
             println!("the machine's limits");
             evidence.machine = Machine::measure();
             println!("{}", page::machine(&evidence.machine));
-            if self.wants_table(TableName::Configurations) {
-                let columns = CONFIGURATIONS.map(Configuration::parse).to_vec();
-                let ours = columns.len();
-                let rows = suite::alone();
-                errors.extend(self.fill(
-                    &mut evidence,
-                    |evidence| &mut evidence.configurations,
-                    columns,
-                    ours,
-                    rows,
-                    Clock::Event,
-                )?);
-            }
-            if self.wants_table(TableName::Drivers) {
-                let mut columns = self.drivers.clone();
-                columns.push(Configuration::limits()[1].clone());
-                let rows = suite::all();
-                errors.extend(self.fill(
-                    &mut evidence,
-                    |evidence| &mut evidence.drivers,
-                    columns,
-                    1,
-                    rows,
-                    Clock::Wall,
-                )?);
+            for name in [TableName::Configurations, TableName::Isolated, TableName::Drivers] {
+                if self.wants_table(name) {
+                    let plan = self.plan(name, &evidence.machine);
+                    errors.extend(self.fill(&mut evidence, plan)?);
+                }
             }
         }
         if let Some(path) = &self.page {
@@ -125,21 +130,37 @@ impl Options {
         Ok(errors)
     }
 
+    /// What a table has.
+    fn plan(&self, name: TableName, machine: &Machine) -> TablePlan {
+        let (columns, ours, rows, clock, rounds) = match name {
+            TableName::Configurations => (
+                CONFIGURATIONS.map(Configuration::parse).to_vec(),
+                CONFIGURATIONS.len(),
+                suite::alone(),
+                Clock::Event,
+                ROUNDS,
+            ),
+            TableName::Isolated => {
+                let columns = isolated::columns(machine.register_bits);
+                let ours = columns.len();
+                (columns, ours, isolated::cases(), Clock::Event, isolated::ROUNDS)
+            }
+            TableName::Drivers => {
+                let limit = Configuration::limits()[1].clone();
+                (self.drivers.iter().cloned().chain([limit]).collect(), 1, suite::all(), Clock::Wall, ROUNDS)
+            }
+        };
+        TablePlan { name, columns, ours, rows, clock, rounds: self.rounds.or(rounds) }
+    }
+
     /// Measures a table's rows, each written down at once: a run that is stopped has not been for nothing. What went wrong
-    /// in the first `ours` columns; another driver's failures stand in the table.
-    fn fill(
-        &self,
-        evidence: &mut Evidence,
-        table: impl Fn(&mut Evidence) -> &mut Table,
-        columns: Vec<Configuration>,
-        ours: usize,
-        rows: Vec<&'static Case>,
-        clock: Clock,
-    ) -> Result<Vec<String>, String> {
+    /// in the first columns, which are ours; another driver's failures stand in the table.
+    fn fill(&self, evidence: &mut Evidence, plan: TablePlan) -> Result<Vec<String>, String> {
+        let TablePlan { name, columns, ours, rows, clock, rounds } = plan;
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         let order: Vec<&str> = rows.iter().map(|case| case.name).collect();
-        table(evidence).fit(&names)?;
-        let has = |evidence: &mut Evidence, case: &Case| self.resume && table(evidence).has(case.name);
+        name.table(evidence).fit(&names)?;
+        let has = |evidence: &mut Evidence, case: &Case| self.resume && name.table(evidence).has(case.name);
         let wanted: Vec<_> =
             rows.into_iter().filter(|case| self.chosen.wants(case.name) && !has(evidence, case)).collect();
         let bar = ProgressBar::new(wanted.len() as u64);
@@ -152,10 +173,10 @@ impl Options {
         for case in wanted {
             bar.set_message(case.name);
             bar.tick();
-            let row = Row::of(case.name, self.rounds.or(ROUNDS), team.case(case, self.rounds.or(ROUNDS)));
+            let row = Row::of(case.name, rounds, team.case(case, rounds));
             errors.extend(row.errors(&names[..ours]));
             bar.suspend(|| println!("{}", page::line(&row)));
-            table(evidence).put(row, &order);
+            name.table(evidence).put(row, &order);
             evidence.write(&self.json)?;
             bar.inc(1);
         }

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use super::isolated;
 use super::machine::Machine;
 use super::papers;
 use super::record::{Evidence, Row, Table};
@@ -58,6 +59,7 @@ pub fn with_tables(page: &str, evidence: &Evidence, chart: &str) -> Result<Strin
     let parts = [
         ("machine", machine(&evidence.machine) + &picture),
         ("configurations", configurations(&evidence.configurations.shown())),
+        ("isolated", isolated::table_text(&evidence.isolated)),
         ("nests", nests(&evidence.configurations)),
         ("drivers", drivers(&evidence.drivers)),
     ];
@@ -195,7 +197,8 @@ fn head(table: &Table, first: &str, shown: impl Fn(&str) -> String) -> String {
     line_of("kernel", names) + &line_of("---", table.columns.iter().map(|_| "---".to_owned()))
 }
 
-fn line_of(name: &str, cells: impl Iterator<Item = String>) -> String {
+/// A line of a table in Markdown.
+pub(super) fn line_of(name: &str, cells: impl Iterator<Item = String>) -> String {
     let cells: String = cells.map(|cell| format!(" {cell} |").replace("  |", " |")).collect();
     format!("| {name} |{cells}\n")
 }
@@ -204,7 +207,8 @@ fn factor_text(factor: f64) -> String {
     format!("{factor:.2}")
 }
 
-fn missing(error: Option<&str>) -> String {
+/// What stands in the place of a number that is not there.
+pub(super) fn missing(error: Option<&str>) -> String {
     error.map_or(String::new(), |error| error.replace('|', "/"))
 }
 
@@ -224,7 +228,7 @@ mod tests {
 
     #[test]
     fn machines_of_another_width_keep_their_tables() {
-        let names = ["machine", "configurations", "nests", "drivers"];
+        let names = ["machine", "configurations", "isolated", "nests", "drivers"];
         let part = |name: &str, bits: u32| {
             format!("<!-- bench {name} {bits}: begin -->\nold\n<!-- bench {name} {bits}: end -->\n")
         };

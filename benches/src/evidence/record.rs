@@ -18,6 +18,9 @@ pub struct Evidence {
     pub machine: Machine,
     /// Our driver's configurations, one thread.
     pub configurations: Table,
+    /// The paper's configurations by themselves, one thread.
+    #[serde(default)]
+    pub isolated: Table,
     /// Drivers, all threads.
     pub drivers: Table,
 }
@@ -49,6 +52,9 @@ pub struct Cell {
     pub time: Option<[u64; 3]>,
     /// How many times as fast as the first column, pair by pair of turns beside each other; spread as above.
     pub factor: Option<[f64; 3]>,
+    /// Where the median of the factor lies with 95 %.
+    #[serde(default)]
+    pub interval: Option<[f64; 2]>,
     /// What went wrong.
     pub error: Option<String>,
 }
@@ -131,7 +137,8 @@ impl Row {
         let cells = cells.into_iter().zip(factors).map(|(cell, factor)| match cell {
             Ok(measured) => Cell {
                 time: Some(nanoseconds(measured.time)),
-                factor: factor.map(|Factor { low, median, high }| [low, median, high]),
+                factor: factor.map(|Factor { low, median, high, .. }| [low, median, high]),
+                interval: factor.and_then(|factor| factor.interval),
                 error: None,
             },
             Err(error) => Cell { error: (error != ABSENT).then_some(error), ..Cell::default() },
@@ -175,11 +182,16 @@ pub(super) mod tests {
 
     /// A row whose columns take these times in microseconds, the same in each turn.
     pub fn row(name: &str, micros: &[u64]) -> Row {
-        let measured = |&time: &u64| {
-            let turns = vec![Duration::from_micros(time); 3];
+        row_of_turns(name, &micros.iter().map(|&time| vec![time; 3]).collect::<Vec<_>>())
+    }
+
+    /// A row whose columns take these times in microseconds, turn by turn.
+    pub fn row_of_turns(name: &str, columns: &[Vec<u64>]) -> Row {
+        let measured = |micros: &Vec<u64>| {
+            let turns: Vec<Duration> = micros.iter().map(|&time| Duration::from_micros(time)).collect();
             Ok(Measured { time: Spread::of(turns.clone()), turns, sum: String::new() })
         };
-        Row::of(name, 3, micros.iter().map(measured).collect())
+        Row::of(name, columns[0].len(), columns.iter().map(measured).collect())
     }
 
     /// A table of these columns.
