@@ -7,7 +7,7 @@
 //! Requires: the shapes of a region's values, which arguments lead to memory of their own, and the gang's lanes.
 //! Ensures: loads, and stores, of a block are one instruction where their addresses differ by constants, their
 //! elements fill a row or a part of it, and no access between them may be to the same memory. Loads may have
-//! elements between them that nobody wants: they lie between two that each lane reads. Loads of lanes that lie
+//! elements between them that nobody wants: they lie between two that each lane reads. Accesses of lanes that lie
 //! anywhere, of which the caller says on what lines they may lie, are one where their elements are neighbours. The
 //! region means the same, and blocks and branches are as before.
 //! Phases: per block, collect accesses as long as what comes between lets them move to the first load or to the
@@ -28,7 +28,7 @@ use std::collections::HashMap;
 /// The elements that one instruction may have.
 const MOST_ELEMENTS: i64 = 16;
 
-/// Merges accesses of a region that runs in gangs of `gang_width` work-items; loads of lanes that lie anywhere if they are
+/// Merges accesses of a region that runs in gangs of `gang_width` work-items; those of lanes that lie anywhere if they are
 /// no rows of a tile.
 pub fn interleaved_access_groups(
     function: &mut Function,
@@ -215,8 +215,7 @@ impl Grouper<'_> {
                 let (bytes, value_count) = (element_type.bytes(), values.len() as u32);
                 let class_of = |stride: i64| classify_access(Some(stride), bytes, value_count, self.width, direction);
                 let is_row = |line: &NoWrapStride| class_of(line.stride) != AccessClass::Scattered;
-                direction == Direction::Load
-                    && self.lines.is_some_and(|no_wrap_strides| !no_wrap_strides[pointer].as_ref().is_some_and(is_row))
+                self.lines.is_some_and(|no_wrap_strides| !no_wrap_strides[pointer].as_ref().is_some_and(is_row))
             }
         };
         if !fits || element_type.bytes() > 8 {
@@ -265,32 +264,29 @@ impl Grouper<'_> {
         let is_scattered =
             |stride| classify_access(stride, group.bytes, members[0].values.len() as u32, self.width, group.direction);
         if rows == 1 && self.lines.is_some() && is_scattered(group.stride) == AccessClass::Scattered {
-            self.adjacent_loads(group, members)
+            self.adjacent_accesses(group, members)
         } else {
             rows
         }
     }
 
-    /// How many of these loads, in the order of memory, lie side by side.
-    fn adjacent_loads(&self, group: &Group, members: &[Member]) -> usize {
-        if group.direction == Direction::Store {
-            return 1;
-        }
+    /// How many of these accesses, in the order of memory, lie side by side.
+    fn adjacent_accesses(&self, group: &Group, members: &[Member]) -> usize {
         let start = members[0].start;
         let most_bytes = MOST_ELEMENTS * i64::from(group.bytes);
         let mut end_offset = group.end_of(&members[0]);
-        let mut load_count = 1;
+        let mut access_count = 1;
         for member in &members[1..] {
             let length = group.end_of(member).checked_sub(start);
-            let so_far = members[..load_count + 1].iter().flat_map(|member| &member.values);
+            let so_far = members[..access_count + 1].iter().flat_map(|member| &member.values);
             let fits = member.start == end_offset && length.is_some_and(|length| length <= most_bytes);
             if !fits || element_type(self.function, so_far).is_none() {
                 break;
             }
             end_offset = group.end_of(member);
-            load_count += 1;
+            access_count += 1;
         }
-        load_count
+        access_count
     }
 
     /// How many of these accesses, in the order of memory, make one row that is worth it.
