@@ -86,6 +86,14 @@ impl<'ctx> Scopes<'ctx> {
         self.origin.set(origin);
     }
 
+    /// What `emit` emits, whose accesses have an address from elsewhere than what is emitted around them.
+    pub fn emit_from<T>(&self, origin: Origin, emit: impl FnOnce() -> T) -> T {
+        let around = self.origin.replace(origin);
+        let emitted = emit();
+        self.origin.set(around);
+        emitted
+    }
+
     /// Whether what the access that is emitted reads is read by all and written by none.
     pub fn is_invariant(&self) -> bool {
         matches!(self.origin.get(), Origin::Argument(number) if self.apart[number].invariant)

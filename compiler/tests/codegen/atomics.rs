@@ -127,6 +127,55 @@ fn places_in_local_memory_come_from_the_stack() {
     assert_eq!(llvm.matches("call void @llvm.lifetime.end").count(), 1, "{llvm}");
 }
 
+/// A kernel that counts in local memory what it loads from its first buffer, between which and the count it does `between`.
+fn counting_text(between: &str) -> String {
+    head(2).replace(" args 16\n", " args 16\n local lv0 size 64 align 4\n")
+        + &format!(
+            " region r0 {{
+ b0(v0: ptr.global, v1: ptr.global):
+   v2: ptr.local = local_addr lv0
+   v3: i64 = query.local_id 0
+   v4: i64 = shl v3, 2
+   v5: ptr.local = ptradd v2, v4
+   store 0:i32 to v5 align 4
+   barrier
+   v6: i64 = query.global_id 0
+   v7: i64 = shl v6, 2
+   v8: ptr.global = ptradd v0, v7
+   v9: i32 = load v8 align 4
+   {between}
+   v11: i64 = zext v9
+   v12: i64 = shl v11, 2
+   v13: ptr.local = ptradd v2, v12
+   v14: i32 = atomic_rmw.add.relaxed v13, 1:i32 align 4
+   barrier
+   v15: i32 = load v5 align 4
+   v16: ptr.global = ptradd v1, v7
+   store v15 to v16 align 4
+   return
+ }}
+}}
+"
+        )
+}
+
+/// Places in local memory that were loaded for neighbouring lanes are loaded next to their counts, one by one, if no memory but local
+/// memory may have changed since.
+#[test]
+fn loaded_places_are_loaded_next_to_their_counts() {
+    let places: Vec<u8> = (0..48_u32).flat_map(|item| (item * item % 13).to_le_bytes()).collect();
+    let unchanged = "v10: i32 = atomic_rmw.or.relaxed v5, 0:i32 align 4";
+    let changed = "store 15:i32 to v8 align 4";
+    for (between, is_loaded_again) in [("", true), (unchanged, true), (changed, false), ("fence.seq_cst", false)] {
+        let text = counting_text(between);
+        compare(&text, NdRange::new(&[48], &[16]), &[places.clone(), vec![0; 48 * 4]]);
+        let [llvm] = stages(&parse_module(&text).unwrap(), 16, ["optimize.ll"]);
+        // Gangs with fewer work-items than lanes take them out of the register by a number that changes.
+        let takes_out = |line: &str| line.contains("extractelement <16 x i32>") && line.ends_with(", i64 7");
+        assert_eq!(!llvm.lines().any(takes_out), is_loaded_again, "{between}: {llvm}");
+    }
+}
+
 /// Sums of floats depend on their order.
 #[test]
 fn floats_are_added_in_order() {

@@ -66,7 +66,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
                 let places = RefCell::default();
                 let change_lane = |lane| {
                     let target = match through_memory {
-                        true => self.lane_address_through_memory(pointer, lane, &places)?,
+                        true => self.lane_address_through_memory(inst_node, pointer, lane, &places)?,
                         false => self.lane_address(pointer, lane)?,
                     };
                     let operand = self.read_lane(argument, lane)?;

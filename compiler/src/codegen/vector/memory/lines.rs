@@ -1,15 +1,12 @@
 //! Accesses whose lanes lie side by side unless an index wraps: gangs ask, as lane 0's index tells, or that of the first
 //! lane of each row or column of a tile.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use super::super::VectorEmitter;
 use super::super::lane_value::LaneValue;
 use crate::codegen::emit::Emitted;
 use crate::codegen::error::CodegenError;
 use inkwell::IntPredicate;
-use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue, VectorValue};
+use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
 use lockstep_ir::analysis::no_wrap_stride::{NoWrapStride, first_indices};
 use lockstep_ir::ir::{BinaryOp, FastMath, InstData, IntFlags, UnaryOp, Value, ValueDef};
 use lockstep_ir::plan::access_lowering::Along;
@@ -145,7 +142,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         }
     }
 
-    fn computing_inst(&self, operand: Value) -> Option<&InstData> {
+    pub(super) fn computing_inst(&self, operand: Value) -> Option<&InstData> {
         match self.body.values[operand].definition {
             ValueDef::Result(instruction, _) => Some(&self.body.insts[instruction].data),
             _ => None,
@@ -163,72 +160,8 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         Ok(self.recompute(pointer, &|operand| self.makes_addresses(operand), &lane_value_of)?.into_pointer_value())
     }
 
-    /// The same where all lanes are read one after the other: the numbers, which lie in `places` once they are asked for, come from
-    /// the stack. Places that come out of a vector's register make 16 changes of memory in a row several times as slow: counting in
-    /// local memory took 5.5 ns a lane, and takes 0.6 to 1.0 (Zen 4; docs/experiments/memory-accesses.md).
-    pub(in crate::codegen::vector) fn lane_address_through_memory(
-        &self,
-        pointer: Value,
-        lane: IntValue<'ctx>,
-        places: &RefCell<BTreeMap<Value, PointerValue<'ctx>>>,
-    ) -> Emitted<PointerValue<'ctx>> {
-        let is_loaded = |operand| matches!(self.computing_inst(operand), Some(InstData::Load { .. }));
-        let number_of = |operand| match self.held_value(operand)? {
-            // What was loaded is read again where it came from.
-            LaneValue::Vector(numbers) if !is_loaded(operand) => {
-                let known_place = places.borrow().get(&operand).copied();
-                let place = match known_place {
-                    Some(place) => place,
-                    None => self.keep_numbers(numbers)?,
-                };
-                places.borrow_mut().insert(operand, place);
-                self.read_kept_number(operand, place, lane)
-            }
-            _ => self.read_lane(operand, lane),
-        };
-        Ok(self.recompute(pointer, &|operand| self.makes_addresses(operand), &number_of)?.into_pointer_value())
-    }
-
-    /// Writes a vector to the stack. That is volatile, or LLVM would take the elements out of the register all the same.
-    fn keep_numbers(&self, numbers: VectorValue<'ctx>) -> Emitted<PointerValue<'ctx>> {
-        let emitter = self.around.emitter;
-        let place = emitter.allocate_in_entry(numbers.get_type())?;
-        emitter.intrinsic_call("llvm.lifetime.start", &[emitter.pointer_type().into()], &[place.into()])?;
-        emitter.builder.build_store(place, numbers)?.set_volatile(true)?;
-        Ok(place)
-    }
-
-    /// Ends the use of what [`Self::lane_address_through_memory`] keeps: the next operation has the same bytes of the stack.
-    pub(in crate::codegen::vector) fn release_numbers(
-        &self,
-        places: &RefCell<BTreeMap<Value, PointerValue<'ctx>>>,
-    ) -> Emitted<()> {
-        let emitter = self.around.emitter;
-        for place in places.borrow().values() {
-            emitter.intrinsic_call("llvm.lifetime.end", &[emitter.pointer_type().into()], &[(*place).into()])?;
-        }
-        Ok(())
-    }
-
-    /// Reads a lane's element of a vector that lies on the stack.
-    fn read_kept_number(
-        &self,
-        operand: Value,
-        place: PointerValue<'ctx>,
-        lane: IntValue<'ctx>,
-    ) -> Emitted<BasicValueEnum<'ctx>> {
-        let emitter = self.around.emitter;
-        let number_type = self.type_of(operand);
-        let offset = emitter.mul(lane, emitter.const64(number_type.bytes().into()))?;
-        let address = emitter.offset_address(place, offset, true)?;
-        let number = emitter.builder.build_load(emitter.value_type(number_type), address, "")?;
-        let instruction = number.as_instruction_value().ok_or(CodegenError::Missing("instruction of a load"))?;
-        instruction.set_volatile(true)?;
-        Ok(number)
-    }
-
     /// Whether a value differs between lanes and is computed as addresses are: a sum, a wider integer or a multiple.
-    fn makes_addresses(&self, operand: Value) -> bool {
+    pub(super) fn makes_addresses(&self, operand: Value) -> bool {
         if !matches!(self.held_value(operand), Ok(LaneValue::Vector(_))) {
             return false;
         }
@@ -242,7 +175,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// Computes a value again as far as `goes_further` says, for one lane or for all, from what `held_value` gives.
-    fn recompute(
+    pub(super) fn recompute(
         &self,
         operand: Value,
         goes_further: &dyn Fn(Value) -> bool,

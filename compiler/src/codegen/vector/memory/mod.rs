@@ -3,6 +3,7 @@
 
 mod common_base;
 mod in_bounds;
+mod lane_numbers;
 mod lines;
 mod live;
 mod masked_loads;
