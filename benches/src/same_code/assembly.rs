@@ -9,7 +9,7 @@ const ENDING: &str = "-optimize.s";
 /// Assembly by the kernel's name and the launch that it was made for.
 pub type Texts = BTreeMap<String, String>;
 
-/// Moves the assembly from the folder of dumps to that of kept ones and removes the other dumps: the next launch may
+/// Moves the assembly from the folder of dumps, which stays, to that of kept ones and removes the other dumps: the next launch may
 /// have code made for a kernel of the same name. `launch` tells its files from those of other launches.
 pub fn keep_assembly(dumps: &Path, kept: &Path, launch: &str) -> std::io::Result<()> {
     let entries = match std::fs::read_dir(dumps) {
@@ -25,7 +25,8 @@ pub fn keep_assembly(dumps: &Path, kept: &Path, launch: &str) -> std::io::Result
             std::fs::rename(entry.path(), kept.join(format!("{kernel}{launch}")))?;
         }
     }
-    std::fs::remove_dir_all(dumps)
+    empty_folder(dumps);
+    Ok(())
 }
 
 /// The kernel of which a dumped file holds the assembly.
@@ -49,6 +50,13 @@ pub fn take_texts(kept: &Path) -> Result<Texts, String> {
     match read() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Texts::new()),
         texts => texts.map_err(|error| format!("cannot read {}: {error}", kept.display())),
+    }
+}
+
+/// Removes the files of a folder, and leaves the folder: a compiler process that stays may write to this one and no other.
+pub fn empty_folder(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let _ = std::fs::remove_file(entry.path());
     }
 }
 
@@ -99,6 +107,7 @@ mod tests {
             std::fs::write(dumps.join("k.8-optimize.s"), code).expect("written");
             std::fs::write(dumps.join("k.7-codegen.ll"), "define").expect("written");
             keep_assembly(&dumps, &kept, launch).expect("moved");
+            assert_eq!(std::fs::read_dir(&dumps).expect("the folder stays").count(), 0);
             assert!(!dumps.exists());
         }
         keep_assembly(&dumps, &kept, "@3").expect("nothing to move");

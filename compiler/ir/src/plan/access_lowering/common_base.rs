@@ -6,6 +6,9 @@
 use crate::ir::{BinaryOp, Function, InstData, UnaryOp, Value, ValueDef};
 use lockstep_protocol::types::{Space, Type};
 
+/// The parts of an offset that is a sum. Of one of more its lanes are not looked for.
+const MOST_PARTS: usize = 8;
+
 /// The widest element that an address mode multiplies an offset with, in bytes, as the power of two.
 const MOST_SHIFT: u128 = 3;
 
@@ -50,12 +53,10 @@ pub fn find_common_base(
         else {
             return None;
         };
-        if is_uniform(offset) {
-            uniform.push(offset);
-        } else {
-            varying.push(offset);
-            inbounds &= stays_inside;
-        }
+        let (same, differing) = split_sum(function, is_uniform, offset);
+        inbounds &= stays_inside || differing.is_empty();
+        uniform.extend(same);
+        varying.extend(differing);
         base_address = before;
     }
     let narrow = match varying[..] {
@@ -70,6 +71,26 @@ pub fn find_common_base(
         None => return None,
     };
     Some(CommonBase { base: base_address, uniform, offsets })
+}
+
+/// The parts of which an offset is the sum: those that all lanes have, and those that differ. No part is left out where a sum wraps, as
+/// addresses wrap with it.
+fn split_sum(function: &Function, is_uniform: &impl Fn(Value) -> bool, offset: Value) -> (Vec<Value>, Vec<Value>) {
+    let mut parts = vec![offset];
+    let mut next = 0;
+    while let Some(&part) = parts.get(next) {
+        match defining_inst(function, part) {
+            Some(&InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. }) if !is_uniform(part) => {
+                if parts.len() == MOST_PARTS {
+                    return (Vec::new(), vec![offset]);
+                }
+                parts[next] = left;
+                parts.push(right);
+            }
+            _ => next += 1,
+        }
+    }
+    parts.into_iter().partition(|&part| is_uniform(part))
 }
 
 /// The 32 bits that are all there is to an offset, whether they are a signed number, and how far they are shifted.
@@ -124,5 +145,27 @@ mod tests {
         let narrow = of(Space::Global, |builder, base_address, index| scaled(builder, base_address, index, 3));
         assert!(matches!(narrow, Some(LaneOffsets::Narrow { signed: true, shift: 3, .. })), "{narrow:?}");
         assert_eq!(of(Space::Global, |b, base, index| scaled(b, base, index, 4)), None, "no address mode has that");
+    }
+
+    #[test]
+    fn what_all_lanes_have_is_taken_out_of_sums() {
+        let sum = |builder: &mut Builder<'_>, base_address, indices: &[Value]| {
+            let constant = builder.int(Type::I64, 40);
+            let bytes = indices.iter().fold(constant, |bytes, &index| {
+                let wide = builder.unary(UnaryOp::Sext, Type::I64, index);
+                builder.binary(BinaryOp::Add, bytes, wide)
+            });
+            builder.ptr_add(base_address, bytes)
+        };
+        let narrow = of(Space::Global, |builder, base_address, index| sum(builder, base_address, &[index]));
+        assert!(matches!(narrow, Some(LaneOffsets::Narrow { signed: true, shift: 0, .. })), "{narrow:?}");
+        let two = of(Space::Global, |builder, base_address, index| sum(builder, base_address, &[index, index]));
+        assert_eq!(two, None, "two numbers that differ may be more than 32 bits together");
+        let many = |builder: &mut Builder<'_>, base_address, index| {
+            let wide = builder.unary(UnaryOp::Sext, Type::I64, index);
+            let doubled = (0..40).fold(wide, |sum, _| builder.binary(BinaryOp::Add, sum, sum));
+            builder.ptr_add(base_address, doubled)
+        };
+        assert_eq!(of(Space::Global, many), None);
     }
 }

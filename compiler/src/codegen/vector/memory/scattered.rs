@@ -12,6 +12,9 @@ use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, VectorValue}
 use lockstep_ir::plan::access_lowering::{Direction, PieceForm, ScatteredPiece};
 use lockstep_protocol::types::Type;
 
+/// Numbers of so many bits or fewer no instruction gathers: each lane's is loaded by itself.
+const LANE_BY_LANE_BITS: u32 = 16;
+
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// Loads elements of lanes whose addresses are held like this.
     pub(super) fn emit_gather(
@@ -175,6 +178,10 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     ) -> Emitted<Vectors<'ctx>> {
         let emitter = self.around.emitter;
         let gang_width = self.wide.get();
+        let bits = 8 * scalar_type.bytes();
+        if together > 1 && together * bits <= LANE_BY_LANE_BITS {
+            return self.shift_elements_out(scalar_type, together, numbers);
+        }
         let flat_type = self.memory_vector(scalar_type, together * gang_width);
         let flat_vector = emitter.builder.build_bit_cast(numbers, flat_type, "")?.into_vector_value();
         if together == 1 {
@@ -183,6 +190,27 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         let element = |index: u32| {
             let lane_indices: Vec<Option<u32>> = (0..gang_width).map(|lane| Some(lane * together + index)).collect();
             self.narrow_from_memory(scalar_type, emitter.shuffle_vectors(flat_vector, flat_vector, &lane_indices)?)
+        };
+        (0..together).map(element).collect()
+    }
+
+    /// The elements of each lane by shifts. Lanes' numbers that are loaded one by one are put into a register once; by shuffles of bytes LLVM
+    /// would put them into one for each element.
+    fn shift_elements_out(
+        &self,
+        scalar_type: Type,
+        together: u32,
+        numbers: VectorValue<'ctx>,
+    ) -> Emitted<Vectors<'ctx>> {
+        let builder = &self.around.emitter.builder;
+        let number_type = numbers.get_type().get_element_type().into_int_type();
+        let element_type = self.memory_vector(scalar_type, self.wide.get());
+        let element = |index: u32| {
+            let distance = number_type.const_int(u64::from(8 * scalar_type.bytes() * index), false);
+            let distance = self.around.emitter.splat(distance.into(), self.wide.get())?;
+            let shifted = builder.build_right_shift(numbers, distance, false, "")?;
+            let narrow = builder.build_int_truncate(shifted, element_type, "")?;
+            self.narrow_from_memory(scalar_type, narrow)
         };
         (0..together).map(element).collect()
     }
