@@ -73,14 +73,16 @@ fn rounds(outer: i32, inner: i32) -> i32 {
     2000 / (outer + TRIES * inner)
 }
 
-/// Operations on integers of each work-item of the case of this name, if it is one of [`NESTS`].
+/// Operations on integers of each work-item of the case of this name, if it is one of [`NESTS`] or [`LONG_NESTS`].
 pub fn operations(kernel: &str) -> Option<f64> {
     const OF_STEP: f64 = 4.0;
-    let (ratio, leaving) = kernel.strip_prefix("nest_")?.split_once("_k")?;
+    let (short_name, is_long) = kernel.strip_prefix("long_").map_or((kernel, false), |name| (name, true));
+    let (ratio, leaving) = short_name.strip_prefix("nest_")?.split_once("_k")?;
     let (outer, inner) = ratio.split_once('_')?;
     let (outer, inner) = (outer.parse::<i32>().ok()?, inner.parse::<i32>().ok()?);
     let staying = 1.0 - leaving.parse::<f64>().ok()? / LEAVING as f64;
-    Some(OF_STEP * f64::from(rounds(outer, inner)) * (f64::from(outer) + staying * f64::from(TRIES * inner)))
+    let rounds = if is_long { LONG_ROUNDS } else { rounds(outer, inner) };
+    Some(OF_STEP * f64::from(rounds) * (f64::from(outer) + staying * f64::from(TRIES * inner)))
 }
 
 /// `OUTER` steps of work in the outer loop, `INNER` in the inner one, `WITHOUT` of 16 work-items leave.
@@ -88,9 +90,12 @@ fn nest<const OUTER: i32, const INNER: i32, const WITHOUT: u32>() -> Problem {
     nest_of(1 << 12, rounds(OUTER, INNER), OUTER, INNER, WITHOUT)
 }
 
-/// The same of few work-items with 256 rounds of the outer loop.
+/// Rounds of the outer loop in the paper's experiment.
+const LONG_ROUNDS: i32 = 256;
+
+/// The same of few work-items with the paper's rounds of the outer loop.
 fn long_nest<const OUTER: i32, const INNER: i32, const WITHOUT: u32>() -> Problem {
-    nest_of(512, 256, OUTER, INNER, WITHOUT)
+    nest_of(512, LONG_ROUNDS, OUTER, INNER, WITHOUT)
 }
 
 /// What the kernels' function of this name gives.

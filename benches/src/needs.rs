@@ -132,6 +132,7 @@ mod tests {
         assert_eq!(needs("breadth_first").bytes, needs("breadth_first_rows").bytes);
         // Two rounds of one step, and of 800 for one of sixteen.
         assert_eq!(needs("nest_1_100_k15").operations / 4096.0, 4.0 * 2.0 * (1.0 + 800.0 / 16.0));
+        assert_eq!(needs("long_nest_1_10_k8").operations / 512.0, 4.0 * 256.0 * (1.0 + 80.0 / 2.0));
     }
 
     #[test]
