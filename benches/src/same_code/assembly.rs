@@ -108,7 +108,6 @@ mod tests {
             std::fs::write(dumps.join("k.7-codegen.ll"), "define").expect("written");
             keep_assembly(&dumps, &kept, launch).expect("moved");
             assert_eq!(std::fs::read_dir(&dumps).expect("the folder stays").count(), 0);
-            assert!(!dumps.exists());
         }
         keep_assembly(&dumps, &kept, "@3").expect("nothing to move");
         let found = take_texts(&kept).expect("read");
