@@ -92,43 +92,8 @@ fn addresses_that_differ() {
     compare(&text, NdRange::new(&[43], &[21]), &[noise(16), noise(43 * 4), noise(43 * 4)]);
 }
 
-/// Places in local memory that are computed in vectors come from the stack, and not from a register one by one.
-#[test]
-fn places_in_local_memory_come_from_the_stack() {
-    let text = head(2).replace(" args 16\n", " args 16\n local lv0 size 64 align 4\n")
-        + " region r0 {
- b0(v0: ptr.global, v1: ptr.global):
-   v2: ptr.local = local_addr lv0
-   v3: i64 = query.local_id 0
-   v4: i64 = shl v3, 2
-   v5: ptr.local = ptradd v2, v4
-   store 0:i32 to v5 align 4
-   barrier
-   v6: i64 = query.global_id 0
-   v7: i64 = shl v6, 2
-   v8: ptr.global = ptradd v0, v7
-   v9: i32 = load v8 align 4
-   v10: i32 = and v9, 15
-   v11: i64 = zext v10
-   v12: i64 = shl v11, 2
-   v13: ptr.local = ptradd v2, v12
-   v14: i32 = atomic_rmw.add.relaxed v13, v9 align 4
-   barrier
-   v15: i32 = load v5 align 4
-   v16: ptr.global = ptradd v1, v7
-   store v15 to v16 align 4
-   return
- }
-}
-";
-    compare(&text, NdRange::new(&[48], &[16]), &[noise(48 * 4), vec![0; 48 * 4]]);
-    let [llvm] = stages(&parse_module(&text).unwrap(), 16, ["optimize.ll"]);
-    assert_eq!(llvm.matches("load volatile i32").count(), 16, "{llvm}");
-    assert_eq!(llvm.matches("call void @llvm.lifetime.end").count(), 1, "{llvm}");
-}
-
-/// A kernel that counts in local memory what it loads from its first buffer, between which and the count it does `between`.
-fn counting_text(between: &str) -> String {
+/// A kernel that loads v9 from its first buffer, does `between`, and counts in local memory at `place`.
+fn counting_text(between: &str, place: &str) -> String {
     head(2).replace(" args 16\n", " args 16\n local lv0 size 64 align 4\n")
         + &format!(
             " region r0 {{
@@ -144,7 +109,7 @@ fn counting_text(between: &str) -> String {
    v8: ptr.global = ptradd v0, v7
    v9: i32 = load v8 align 4
    {between}
-   v11: i64 = zext v9
+   v11: i64 = zext {place}
    v12: i64 = shl v11, 2
    v13: ptr.local = ptradd v2, v12
    v14: i32 = atomic_rmw.add.relaxed v13, 1:i32 align 4
@@ -159,6 +124,16 @@ fn counting_text(between: &str) -> String {
         )
 }
 
+/// Places in local memory that are computed in vectors come from the stack, and not from a register one by one.
+#[test]
+fn places_in_local_memory_come_from_the_stack() {
+    let text = counting_text("v10: i32 = and v9, 15", "v10");
+    compare(&text, NdRange::new(&[48], &[16]), &[noise(48 * 4), vec![0; 48 * 4]]);
+    let [llvm] = stages(&parse_module(&text).unwrap(), 16, ["optimize.ll"]);
+    assert_eq!(llvm.matches("load volatile i32").count(), 16, "{llvm}");
+    assert_eq!(llvm.matches("call void @llvm.lifetime.end").count(), 1, "{llvm}");
+}
+
 /// Places in local memory that were loaded for neighbouring lanes are loaded next to their counts, one by one, if no memory but local
 /// memory may have changed since.
 #[test]
@@ -167,7 +142,7 @@ fn loaded_places_are_loaded_next_to_their_counts() {
     let unchanged = "v10: i32 = atomic_rmw.or.relaxed v5, 0:i32 align 4";
     let changed = "store 15:i32 to v8 align 4";
     for (between, is_loaded_again) in [("", true), (unchanged, true), (changed, false), ("fence.seq_cst", false)] {
-        let text = counting_text(between);
+        let text = counting_text(between, "v9");
         compare(&text, NdRange::new(&[48], &[16]), &[places.clone(), vec![0; 48 * 4]]);
         let [llvm] = stages(&parse_module(&text).unwrap(), 16, ["optimize.ll"]);
         // Gangs with fewer work-items than lanes take them out of the register by a number that changes.
