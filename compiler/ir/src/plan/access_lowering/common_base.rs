@@ -6,7 +6,7 @@
 use crate::ir::{BinaryOp, Function, InstData, UnaryOp, Value, ValueDef};
 use lockstep_protocol::types::{Space, Type};
 
-/// The parts of an offset that is a sum. Of one of more its lanes are not looked for.
+/// The parts of an offset that is a sum. An offset of more parts is taken as a whole.
 const MOST_PARTS: usize = 8;
 
 /// The widest element that an address mode multiplies an offset with, in bytes, as the power of two.
@@ -47,42 +47,50 @@ pub fn find_common_base(
     pointer: Value,
 ) -> Option<CommonBase> {
     let (mut base_address, mut inbounds) = (pointer, true);
-    let (mut uniform, mut varying) = (Vec::new(), Vec::new());
+    let (mut uniform, mut whole) = (Vec::new(), Vec::new());
     while !is_uniform(base_address) {
         let InstData::PtrAdd { base: before, offset, inbounds: stays_inside } = *defining_inst(function, base_address)?
         else {
             return None;
         };
-        let (same, differing) = split_sum(function, is_uniform, offset);
-        inbounds &= stays_inside || differing.is_empty();
-        uniform.extend(same);
-        varying.extend(differing);
+        if is_uniform(offset) {
+            uniform.push(offset);
+        } else {
+            whole.push(offset);
+            inbounds &= stays_inside;
+        }
         base_address = before;
     }
-    let narrow = match varying[..] {
+    let (same, differing): (Vec<_>, Vec<_>) =
+        whole.iter().flat_map(|&offset| split_sum(function, is_uniform, offset)).partition(|&part| is_uniform(part));
+    let narrow = match differing[..] {
         [one] => find_narrow_offset(function, one),
         _ => None,
     };
     let offsets = match narrow {
-        Some((offset, signed, shift)) => LaneOffsets::Narrow { offset, signed, shift },
-        None if inbounds && !varying.is_empty() && function.ty(pointer) == Type::Ptr(Space::Local) => {
-            LaneOffsets::Sum(varying)
+        Some((offset, signed, shift)) => {
+            uniform.extend(same);
+            LaneOffsets::Narrow { offset, signed, shift }
+        }
+        // Of whole offsets alone is known that they stay within the object.
+        None if inbounds && !whole.is_empty() && function.ty(pointer) == Type::Ptr(Space::Local) => {
+            LaneOffsets::Sum(whole)
         }
         None => return None,
     };
     Some(CommonBase { base: base_address, uniform, offsets })
 }
 
-/// The parts of which an offset is the sum: those that all lanes have, and those that differ. No part is left out where a sum wraps, as
-/// addresses wrap with it.
-fn split_sum(function: &Function, is_uniform: &impl Fn(Value) -> bool, offset: Value) -> (Vec<Value>, Vec<Value>) {
+/// The parts of which an offset is the sum; the offset itself where there are too many. Addresses wrap as the sum does, so that the parts
+/// may be added to them one by one.
+fn split_sum(function: &Function, is_uniform: &impl Fn(Value) -> bool, offset: Value) -> Vec<Value> {
     let mut parts = vec![offset];
     let mut next = 0;
     while let Some(&part) = parts.get(next) {
         match defining_inst(function, part) {
             Some(&InstData::Binary { opcode: BinaryOp::Add, arguments: [left, right], .. }) if !is_uniform(part) => {
                 if parts.len() == MOST_PARTS {
-                    return (Vec::new(), vec![offset]);
+                    return vec![offset];
                 }
                 parts[next] = left;
                 parts.push(right);
@@ -90,7 +98,7 @@ fn split_sum(function: &Function, is_uniform: &impl Fn(Value) -> bool, offset: V
             _ => next += 1,
         }
     }
-    parts.into_iter().partition(|&part| is_uniform(part))
+    parts
 }
 
 /// The 32 bits that are all there is to an offset, whether they are a signed number, and how far they are shifted.
@@ -124,6 +132,11 @@ mod tests {
 
     /// The common base of what `build` makes of a uniform pointer and a number of 32 bits that is not.
     fn of(address_space: Space, build: impl Fn(&mut Builder<'_>, Value, Value) -> Value) -> Option<LaneOffsets> {
+        base_of(address_space, build).map(|found| found.offsets)
+    }
+
+    /// The same, whole.
+    fn base_of(address_space: Space, build: impl Fn(&mut Builder<'_>, Value, Value) -> Value) -> Option<CommonBase> {
         let mut function = Function::new();
         let (mut builder, inputs) = Builder::with_entry(&mut function, &[Type::Ptr(address_space), Type::I32]);
         let pointer = build(&mut builder, inputs[0], inputs[1]);
@@ -131,7 +144,7 @@ mod tests {
         let found =
             find_common_base(&function, &|value| value == inputs[0] || function.const_bits(value).is_some(), pointer)?;
         assert_eq!(found.base, inputs[0]);
-        Some(found.offsets)
+        Some(found)
     }
 
     #[test]
@@ -167,5 +180,20 @@ mod tests {
             builder.ptr_add(base_address, doubled)
         };
         assert_eq!(of(Space::Global, many), None);
+    }
+
+    /// That an address stays within its object says something of the whole offset, and nothing of its parts.
+    #[test]
+    fn offsets_in_local_memory_are_not_taken_apart() {
+        let found = base_of(Space::Local, |builder, base_address, index| {
+            let wide = builder.unary(UnaryOp::Sext, Type::I64, index);
+            let product = builder.binary(BinaryOp::Mul, wide, wide);
+            let far = builder.int(Type::I64, 1 << 40);
+            let bytes = builder.binary(BinaryOp::Add, product, far);
+            builder.ptr_add(base_address, bytes)
+        });
+        let found = found.expect("lanes are within an object");
+        assert!(matches!(&found.offsets, LaneOffsets::Sum(parts) if parts.len() == 1), "{found:?}");
+        assert!(found.uniform.is_empty(), "{found:?}");
     }
 }
