@@ -163,8 +163,8 @@ fn needed(name: &str) -> Result<Work, String> {
     slowest.ok_or_else(|| ABSENT.to_owned())
 }
 
-/// A way to have bytes go through a processor. Which one is the fastest depends on the cache that has them: the first one can be read
-/// and written at once, and memory takes most of what goes past the caches.
+/// A way to move bytes through a processor. The first cache can be read and written in one cycle, so that copying wins there. In
+/// memory, stores past the caches win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Movement {
     /// Reading, one after the other.
@@ -183,10 +183,10 @@ impl Movement {
 
     /// Moves so many bytes; a part of the memory again and again where there is less of it.
     fn move_bytes(self, bytes: f64, memory: f64) -> Work {
-        let mut memory = Large::<f32>::new((memory.min(bytes).min(WINDOW) / 4.0).max(128.0) as usize);
-        let moved = 4 * memory.values().len();
-        let times = (bytes / moved as f64).round().max(1.0) as usize;
-        let share = share(memory.values().len(), 3 * LINE);
+        let floats = (memory.min(bytes).min(WINDOW) / 4.0) as usize;
+        let share = share(floats.max(1), UNIT);
+        let mut memory = Large::<f32>::new(share * processors());
+        let times = (bytes / (4 * memory.values().len()) as f64).round().max(1.0) as usize;
         Work::often(move |repeats| {
             let parts = memory.values_mut().chunks_mut(share);
             let move_part = |part: &mut [f32]| (0..repeats as usize * times).for_each(|_| self.move_once(part));
@@ -194,34 +194,29 @@ impl Movement {
         })
     }
 
-    /// Moves all of the memory once.
+    /// Moves all of the memory once, a multiple of [`UNIT`] floats.
     fn move_once(self, memory: &mut [f32]) {
         let memory = black_box(memory);
         match self {
-            Self::Read => _ = black_box(loops::checksum(bytemuck::cast_slice(whole_words(memory)))),
-            Self::ReadQuarters => _ = black_box(loops::checksum_quarters(bytemuck::cast_slice(whole_words(memory)))),
+            Self::Read => _ = black_box(loops::checksum(bytemuck::cast_slice(memory))),
+            Self::ReadQuarters => _ = black_box(loops::checksum_quarters(bytemuck::cast_slice(memory))),
             Self::Copy => {
                 let (to, from) = memory.split_at_mut(memory.len() / 2);
-                let length = to.len();
-                to.copy_from_slice(&from[..length]);
+                to.copy_from_slice(from);
             }
             Self::TriadPastCaches => {
-                let third = (memory.len() / 3).next_multiple_of(LINE);
+                let third = memory.len() / 3;
                 let (a, rest) = memory.split_at_mut(third);
-                let (b, c) = rest.split_at(third.min(rest.len()));
-                loops::triad_past_caches(&mut a[..c.len()], &b[..c.len()], c, 0.5);
+                let (b, c) = rest.split_at(third);
+                loops::triad_past_caches(a, b, c, 0.5);
             }
         }
     }
 }
 
-/// Floats of a line of the caches.
-const LINE: usize = 16;
-
-/// The memory without a last float that is half a word.
-fn whole_words(memory: &[f32]) -> &[f32] {
-    &memory[..memory.len() / 2 * 2]
-}
+/// Floats of which a part of the memory has a multiple: halves and thirds of it are whole lines of the caches, and as many words as
+/// the loops take at once.
+const UNIT: usize = 384;
 
 /// Computes so many products and sums in registers.
 fn computing(operations: f64) -> Work {
@@ -287,16 +282,21 @@ mod tests {
 
     #[test]
     fn bytes_are_moved_in_every_way() {
-        for floats in [128, 131, 4096] {
-            for way in Movement::ALL {
-                let mut memory = Large::<f32>::new(floats);
-                memory.values_mut().fill(1.0);
-                way.move_once(memory.values_mut());
-                let written = memory.values().iter().filter(|&&value| value == 1.5).count();
-                let third = floats / 3;
-                let is_triad = way == Movement::TriadPastCaches;
-                assert!(if is_triad { written > third - 2 * LINE && written <= third + LINE } else { written == 0 });
-            }
+        let moved = |way: Movement| {
+            let mut memory = Large::<f32>::new(2 * UNIT);
+            memory.values_mut().iter_mut().enumerate().for_each(|(index, value)| *value = index as f32);
+            way.move_once(memory.values_mut());
+            memory.values().to_vec()
+        };
+        let before: Vec<f32> = (0..2 * UNIT).map(|index| index as f32).collect();
+        for way in Movement::READING {
+            assert_eq!(moved(way), before);
         }
+        let copied = moved(Movement::Copy);
+        assert!(copied[..UNIT] == before[UNIT..] && copied[UNIT..] == before[UNIT..]);
+        let third = 2 * UNIT / 3;
+        let triad = moved(Movement::TriadPastCaches);
+        let want = |index: usize| before[third + index] + 0.5 * before[2 * third + index];
+        assert!((0..third).all(|index| triad[index] == want(index)) && triad[third..] == before[third..]);
     }
 }

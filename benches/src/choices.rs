@@ -17,7 +17,7 @@ use crate::case::Case;
 use crate::command_line::{Measurement, end_with, serve_as_child};
 use crate::compare::{Cells, Configuration, Measured, TRIALS, Team};
 use crate::report::{json_time, milliseconds, with};
-use crate::same_code::assembly::{Texts, keep_assembly, take_texts};
+use crate::same_code::assembly::{Texts, empty_folder, keep_assembly, take_texts};
 use crate::side_by_side::Factor;
 use crate::suite;
 
@@ -96,7 +96,7 @@ impl Dumps {
 
     /// Removes what was left, as finalists build a case again after its code was looked at.
     fn remove_all(&self) -> Result<(), String> {
-        let remove = |entry: std::io::Result<std::fs::DirEntry>| std::fs::remove_dir_all(entry?.path());
+        let remove = |entry: std::io::Result<std::fs::DirEntry>| empty_folder(&entry?.path());
         let removed = std::fs::read_dir(self.folder.path()).and_then(|mut entries| entries.try_for_each(remove));
         removed.map_err(|error| format!("cannot remove assembly: {error}"))
     }

@@ -54,14 +54,17 @@ const OPERATIONS: [(&str, f64); 19] = [
     ("guarded_bytes", 16.0),
 ];
 
-/// Kernels that write nothing of what they move, or less than a twentieth of it.
-const READING: [&str; 14] = [
+/// Kernels that write nothing of what they move, or less than a tenth of it.
+const READING: [&str; 19] = [
     "reduce",
     "reduce_large",
     "histogram",
     "histogram_large",
     "histogram_atomic",
     "histogram_atomic_large",
+    "byte_histogram",
+    "volatile_sums",
+    "volatile_sums_double",
     "gather",
     "row_products",
     "sparse_rows",
@@ -70,6 +73,8 @@ const READING: [&str; 14] = [
     "csr_groups",
     "csr_groups_large",
     "hash_texts",
+    "cross_sections",
+    "nearest_neighbour",
 ];
 
 /// What a run of the case of this name does at least.

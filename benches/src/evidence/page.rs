@@ -63,7 +63,10 @@ pub fn with_tables(page: &str, evidence: &Evidence, chart: &str) -> Result<Strin
         ("nests", nests(&evidence.configurations)),
         ("drivers", drivers(&evidence.drivers)),
     ];
-    let mut parts = parts.into_iter().map(|(name, text)| (format!("{name} {bits}"), text));
+    // What was not measured stays as it is on the page.
+    let is_measured = |name: &str| name != "isolated" || !evidence.isolated.rows.is_empty();
+    let parts = parts.into_iter().filter(|(name, _)| is_measured(name));
+    let mut parts = parts.map(|(name, text)| (format!("{name} {bits}"), text));
     parts.try_fold(page.to_owned(), |page, (name, text)| replaced(&page, &name, &text))
 }
 
@@ -238,7 +241,10 @@ mod tests {
         let text = with_tables(&(page(512) + &page(256)), &evidence, "c.svg").expect("both have their places");
         let tables = text.strip_prefix(&page(512)).expect("as it was");
         assert!(
-            tables.contains("registers of 256 bits") && tables.contains("(c.svg)") && !tables.contains("old"),
+            tables.contains("registers of 256 bits")
+                && tables.contains("(c.svg)")
+                && tables.contains(&part("isolated", 256))
+                && tables.matches("old").count() == 1,
             "{text}"
         );
         assert!(with_tables(&page(512), &evidence, "c.svg").is_err());

@@ -25,8 +25,7 @@ pub fn keep_assembly(dumps: &Path, kept: &Path, launch: &str) -> std::io::Result
             std::fs::rename(entry.path(), kept.join(format!("{kernel}{launch}")))?;
         }
     }
-    empty_folder(dumps);
-    Ok(())
+    empty_folder(dumps)
 }
 
 /// The kernel of which a dumped file holds the assembly.
@@ -54,10 +53,8 @@ pub fn take_texts(kept: &Path) -> Result<Texts, String> {
 }
 
 /// Removes the files of a folder, and leaves the folder: a compiler process that stays may write to this one and no other.
-pub fn empty_folder(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let _ = std::fs::remove_file(entry.path());
-    }
+pub fn empty_folder(folder: &Path) -> std::io::Result<()> {
+    std::fs::read_dir(folder)?.try_for_each(|entry| std::fs::remove_file(entry?.path()))
 }
 
 /// The text without comments, which name values and blocks of LLVM IR, and without what names files and producers.

@@ -86,7 +86,7 @@ impl<'ctx> Scopes<'ctx> {
         self.origin.set(origin);
     }
 
-    /// What `emit` emits, whose accesses have an address from elsewhere than what is emitted around them.
+    /// Runs `emit`. The accesses that it emits count as coming from `origin`.
     pub fn emit_from<T>(&self, origin: Origin, emit: impl FnOnce() -> T) -> T {
         let around = self.origin.replace(origin);
         let emitted = emit();

@@ -1,7 +1,7 @@
 ; test: interleaved_access_groups
 ; stage: regions
-; Lanes write three neighbours each, wherever those are: one store, where the last of them stood. What is written again, or
-; may be read in between, stays a store of its own.
+; Lanes write four neighbours each, wherever those are: one store, where the last of them stood. A load that may read them ends it, so that
+; what is written after that stays a store of its own.
 ; run: k([4, 0]:i64, [0 x 8]:i32, [7]:i32) global=2 local=2 => _, [11, 12, 13, 7, 1, 2, 3, 7]:i32, _
 
 kernel "k" {

@@ -7,8 +7,8 @@
 //! Requires: the shapes of a region's values, which arguments lead to memory of their own, and the gang's lanes.
 //! Ensures: loads, and stores, of a block are one instruction where their addresses differ by constants, their
 //! elements fill a row or a part of it, and no access between them may be to the same memory. Loads may have
-//! elements between them that nobody wants: they lie between two that each lane reads. Accesses of lanes that lie
-//! anywhere, of which the caller says on what lines they may lie, are one where their elements are neighbours. The
+//! elements between them that nobody wants: they lie between two that each lane reads. Outside of tiles, accesses of lanes
+//! that are not known to lie on a row are one where their elements are neighbours. The
 //! region means the same, and blocks and branches are as before.
 //! Phases: per block, collect accesses as long as what comes between lets them move to the first load or to the
 //! last store; cut what was collected into rows; merge those that `plan::access_lowering` takes for rows, and neighbours of

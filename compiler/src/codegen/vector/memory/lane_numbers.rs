@@ -16,8 +16,9 @@ use lockstep_ir::ir::{Inst, InstData, InstNode, Value, ValueDef};
 use lockstep_protocol::types::{Space, Type};
 
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
-    /// The address in one lane of an atomic operation that all lanes do one after the other: what it is computed of comes from memory,
-    /// from where it was loaded or from `places` on the stack.
+    /// The address in one lane of an atomic operation that all lanes do one after the other. What it is computed of comes from memory: from
+    /// where it was loaded, or from `places` on the stack. Numbers that were loaded, but may have changed there or lie anywhere, are taken out
+    /// of the register.
     pub(in crate::codegen::vector) fn lane_address_through_memory(
         &self,
         atomic: &InstNode,
