@@ -6,7 +6,7 @@
 //! leaves out differences that are not significant at 95 %, and so does this table. Beside `unicf`, gates in front of loops are a pass of
 //! their own (`loop_gates`), which is part of the last column.
 
-use super::page::{line_of, missing};
+use super::page::{describe_missing, line_of};
 use super::papers;
 use super::record::{Cell, Row, Table};
 use crate::case::Case;
@@ -27,7 +27,7 @@ const COLUMNS: [(&str, &str, &str); 6] = [
 ];
 
 /// The columns on a machine whose registers have so many bits.
-pub fn columns(register_bits: u32) -> Vec<Configuration> {
+pub fn list_columns(register_bits: u32) -> Vec<Configuration> {
     let lanes = (register_bits / 32).to_string();
     let column = |(name, vectorize, passes): (&str, &str, &str)| {
         let mut configuration = Configuration::parse(vectorize);
@@ -39,34 +39,34 @@ pub fn columns(register_bits: u32) -> Vec<Configuration> {
 }
 
 /// The paper's nine kernels, of the size at which their data stay in the caches.
-pub fn cases() -> Vec<&'static Case> {
+pub fn list_cases() -> Vec<&'static Case> {
     suite::NINE.iter().filter_map(|name| suite::find(name)).collect()
 }
 
 /// The table: the time in `unival`, then how many times as fast the others are, and in brackets the paper's figures.
-pub fn table_text(table: &Table) -> String {
+pub fn write_table(table: &Table) -> String {
     let head = ["unival, ms".to_owned()].into_iter().chain(table.columns.iter().skip(1).cloned());
     let mut text = line_of("kernel", head) + &line_of("---", table.columns.iter().map(|_| "---".to_owned()));
     for row in &table.rows {
-        text += &row_text(table, row);
+        text += &write_row(table, row);
     }
     text
 }
 
-fn row_text(table: &Table, row: &Row) -> String {
+fn write_row(table: &Table, row: &Row) -> String {
     let cells = row.cells.iter().zip(&table.columns).map(|(cell, column)| match cell.milliseconds() {
         Some(time) if *column == COLUMNS[0].0 => format!("{time:.3}"),
         Some(_) => {
-            let paper = papers::over(&row.name, column, COLUMNS[0].0);
-            significant_factor(cell) + &paper.map_or(String::new(), |paper| format!(" ({paper:.2})"))
+            let paper = papers::find_factor(&row.name, column, COLUMNS[0].0);
+            write_factor(cell) + &paper.map_or(String::new(), |paper| format!(" ({paper:.2})"))
         }
-        None => missing(cell.error.as_deref()),
+        None => describe_missing(cell.error.as_deref()),
     });
     line_of(&row.name, cells)
 }
 
 /// A factor with its interval, or why there is none.
-fn significant_factor(cell: &Cell) -> String {
+fn write_factor(cell: &Cell) -> String {
     match (cell.median_factor(), cell.interval) {
         (Some(factor), Some([low, high])) if low > 1.0 + LEAST_SHOWN || high < 1.0 - LEAST_SHOWN => {
             format!("{factor:.3}, {low:.3} to {high:.3}")
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn columns_differ_in_what_their_names_say() {
-        let columns = columns(256);
+        let columns = list_columns(256);
         let set = |number: usize, wanted: &str| {
             let pairs: &Vec<(String, String)> = &columns[number].environment;
             pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone())
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(set(4, "LOCKSTEP_PASSES"), set(0, "LOCKSTEP_PASSES"));
         assert_eq!(set(3, "LOCKSTEP_VECTORIZE").as_deref(), Some("boscc"));
         assert_eq!(set(5, "LOCKSTEP_PASSES").as_deref(), Some("-all,+gates,+loop_gates"));
-        assert_eq!(cases().len(), suite::NINE.len());
+        assert_eq!(list_cases().len(), suite::NINE.len());
     }
 
     #[test]
@@ -110,8 +110,8 @@ mod tests {
         let faster = vec![50, 40, 50, 60, 50, 40, 60, 50, 50];
         let rows = vec![row_of_turns("dct", &[base, noisy, faster])];
         let few = vec![row_of_turns("dct", &[vec![100; 3], vec![50; 3]])];
-        assert!(table_text(&table(&["unival", "unicf"], few)).contains("too few rounds"));
-        let text = table_text(&table(&["unival", "naive", "unicf"], rows));
+        assert!(write_table(&table(&["unival", "unicf"], few)).contains("too few rounds"));
+        let text = write_table(&table(&["unival", "naive", "unicf"], rows));
         assert!(text.starts_with("| kernel | unival, ms | naive | unicf |\n"), "{text}");
         assert!(text.contains("| dct | 0.100 | not significant (0.78) | 2.000, 1.667 to 2.500 (2.09) |\n"), "{text}");
     }

@@ -141,9 +141,9 @@ impl Options {
                 ROUNDS,
             ),
             TableName::Isolated => {
-                let columns = isolated::columns(machine.register_bits);
+                let columns = isolated::list_columns(machine.register_bits);
                 let ours = columns.len();
-                (columns, ours, isolated::cases(), Clock::Event, isolated::ROUNDS)
+                (columns, ours, isolated::list_cases(), Clock::Event, isolated::ROUNDS)
             }
             TableName::Drivers => {
                 let limit = Configuration::limits()[1].clone();

@@ -59,7 +59,7 @@ pub fn with_tables(page: &str, evidence: &Evidence, chart: &str) -> Result<Strin
     let parts = [
         ("machine", machine(&evidence.machine) + &picture),
         ("configurations", configurations(&evidence.configurations.shown())),
-        ("isolated", isolated::table_text(&evidence.isolated)),
+        ("isolated", isolated::write_table(&evidence.isolated)),
         ("nests", nests(&evidence.configurations)),
         ("drivers", drivers(&evidence.drivers)),
     ];
@@ -103,7 +103,7 @@ fn configurations_row(row: &Row, paper: impl Fn(usize) -> Option<f64>) -> String
         (Some(_), Some(factor)) => {
             factor_text(factor) + &paper(number).map_or(String::new(), |paper| format!(" ({paper:.2})"))
         }
-        _ => missing(cell.error.as_deref()),
+        _ => describe_missing(cell.error.as_deref()),
     });
     line_of(&row.name, cells)
 }
@@ -169,7 +169,7 @@ fn drivers_row(table: &Table, row: &Row) -> String {
             let paper = papers::over_intel(&row.name).filter(|_| table.columns[number] == "intel");
             factor_text(1.0 / factor) + &paper.map_or(String::new(), |paper| format!(" ({paper:.2})"))
         }
-        _ => missing(cell.error.as_deref()),
+        _ => describe_missing(cell.error.as_deref()),
     });
     line_of(&row.name, cells)
 }
@@ -211,7 +211,7 @@ fn factor_text(factor: f64) -> String {
 }
 
 /// What stands in the place of a number that is not there.
-pub(super) fn missing(error: Option<&str>) -> String {
+pub(super) fn describe_missing(error: Option<&str>) -> String {
     error.map_or(String::new(), |error| error.replace('|', "/"))
 }
 

@@ -43,11 +43,11 @@ const fn row(name: &'static str, milliseconds: [f64; 5]) -> Configurations {
 
 /// How many times as fast as `scalar` a configuration was, for a kernel of either size.
 pub fn over_scalar(kernel: &str, column: &str) -> Option<f64> {
-    over(kernel, column, COLUMNS[0])
+    find_factor(kernel, column, COLUMNS[0])
 }
 
 /// How many times as fast as another a configuration was, for a kernel of either size.
-pub fn over(kernel: &str, column: &str, other: &str) -> Option<f64> {
+pub fn find_factor(kernel: &str, column: &str, other: &str) -> Option<f64> {
     let place = |column| COLUMNS.iter().position(|name| *name == column);
     let row = TABLE_1.iter().find(|row| row.name == small(kernel))?;
     Some(row.milliseconds[place(other)?] / row.milliseconds[place(column)?])

@@ -15,6 +15,20 @@ use inkwell::values::{BasicValue, BasicValueEnum, IntValue, PointerValue, Vector
 use lockstep_ir::ir::{Inst, InstData, InstNode, Value, ValueDef};
 use lockstep_protocol::types::{Space, Type};
 
+/// Where one operation's lanes find the numbers of which their addresses are computed: once they are asked for, the same place for all lanes.
+pub(in crate::codegen::vector) type Places<'ctx> = BTreeMap<Value, Place<'ctx>>;
+
+/// Where the lanes' elements of a number are.
+#[derive(Clone, Copy)]
+pub(in crate::codegen::vector) enum Place<'ctx> {
+    /// Where they were loaded from.
+    Source(Inst),
+    /// On the stack.
+    Stack(PointerValue<'ctx>),
+    /// In a register.
+    Register,
+}
+
 impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     /// The address in one lane of an atomic operation that all lanes do one after the other. What it is computed of comes from memory: from
     /// where it was loaded, or from `places` on the stack. Numbers that were loaded, but may have changed there or lie anywhere, are taken out
@@ -24,26 +38,34 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         atomic: &InstNode,
         pointer: Value,
         lane: IntValue<'ctx>,
-        places: &RefCell<BTreeMap<Value, PointerValue<'ctx>>>,
+        places: &RefCell<Places<'ctx>>,
     ) -> Emitted<PointerValue<'ctx>> {
-        let is_loaded = |operand| matches!(self.computing_inst(operand), Some(InstData::Load { .. }));
-        let number_of = |operand| match self.held_value(operand)? {
-            LaneValue::Vector(_) if is_loaded(operand) => match self.load_element_again(operand, atomic, lane)? {
-                Some(number) => Ok(number),
-                None => self.read_lane(operand, lane),
-            },
-            LaneValue::Vector(numbers) => {
-                let known_place = places.borrow().get(&operand).copied();
-                let place = match known_place {
-                    Some(place) => place,
-                    None => self.keep_numbers(numbers)?,
-                };
-                places.borrow_mut().insert(operand, place);
-                self.read_kept_number(operand, place, lane)
+        let number_of = |operand| {
+            let known_place = places.borrow().get(&operand).copied();
+            let place = match known_place {
+                Some(place) => place,
+                None => self.choose_place(operand, atomic)?,
+            };
+            places.borrow_mut().insert(operand, place);
+            match place {
+                Place::Source(load) => self.load_element_again(load, lane),
+                Place::Stack(stack) => self.read_kept_number(operand, stack, lane),
+                Place::Register => self.read_lane(operand, lane),
             }
-            _ => self.read_lane(operand, lane),
         };
         Ok(self.recompute(pointer, &|operand| self.makes_addresses(operand), &number_of)?.into_pointer_value())
+    }
+
+    /// Where an operation's lanes find a number; what is not there yet is written to the stack.
+    fn choose_place(&self, operand: Value, atomic: &InstNode) -> Emitted<Place<'ctx>> {
+        let LaneValue::Vector(numbers) = self.held_value(operand)? else { return Ok(Place::Register) };
+        match self.body.values[operand].definition {
+            ValueDef::Result(load, _) if matches!(self.body.insts[load].data, InstData::Load { .. }) => {
+                let is_there = self.loads_neighbours(load)? && self.is_unchanged_since(load, atomic);
+                Ok(if is_there { Place::Source(load) } else { Place::Register })
+            }
+            _ => Ok(Place::Stack(self.keep_numbers(numbers)?)),
+        }
     }
 
     /// Writes a vector to the stack. That is volatile, or LLVM would take the elements out of the register all the same.
@@ -56,13 +78,12 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
     }
 
     /// Ends the use of what [`Self::lane_address_through_memory`] keeps: the next operation has the same bytes of the stack.
-    pub(in crate::codegen::vector) fn release_numbers(
-        &self,
-        places: &RefCell<BTreeMap<Value, PointerValue<'ctx>>>,
-    ) -> Emitted<()> {
+    pub(in crate::codegen::vector) fn release_numbers(&self, places: &RefCell<Places<'ctx>>) -> Emitted<()> {
         let emitter = self.around.emitter;
         for place in places.borrow().values() {
-            emitter.intrinsic_call("llvm.lifetime.end", &[emitter.pointer_type().into()], &[(*place).into()])?;
+            if let &Place::Stack(stack) = place {
+                emitter.intrinsic_call("llvm.lifetime.end", &[emitter.pointer_type().into()], &[stack.into()])?;
+            }
         }
         Ok(())
     }
@@ -84,44 +105,46 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
         Ok(number)
     }
 
-    /// A lane's element of what was loaded for neighbouring lanes, loaded once more: next to its use it need not be spilled, as most of the 64
-    /// numbers of a row are otherwise. None where memory may have changed since, or lanes are not neighbours.
-    fn load_element_again(
-        &self,
-        loaded: Value,
-        atomic: &InstNode,
-        lane: IntValue<'ctx>,
-    ) -> Emitted<Option<BasicValueEnum<'ctx>>> {
-        let ValueDef::Result(load, 0) = self.body.values[loaded].definition else { return Ok(None) };
-        let (InstData::Load { pointer, offset, access }, [_]) =
+    /// Whether a load gives one number to each of neighbouring lanes.
+    fn loads_neighbours(&self, load: Inst) -> Emitted<bool> {
+        let (InstData::Load { pointer, access, .. }, &[loaded]) =
             (&self.body.insts[load].data, &self.body.insts[load].results[..])
         else {
-            return Ok(None);
+            return Ok(false);
         };
-        let (space, element_type) = (self.space_of(*pointer), self.type_of(loaded));
-        let LaneValue::Affine(_, stride) = self.held_value(*pointer)? else { return Ok(None) };
+        let element_type = self.type_of(loaded);
         let is_plain =
             !access.volatile && access.atomic.is_none() && matches!(element_type, Type::Int(8 | 16 | 32 | 64));
-        let are_neighbours = stride == i64::from(element_type.bytes());
-        if !is_plain || !are_neighbours || !self.is_unchanged_since(load, space, atomic) {
-            return Ok(None);
-        }
+        let stride = match self.held_value(*pointer)? {
+            LaneValue::Affine(_, stride) => stride,
+            _ => return Ok(false),
+        };
+        Ok(is_plain && stride == i64::from(element_type.bytes()))
+    }
+
+    /// A lane's element of what was loaded for neighbouring lanes, loaded once more: next to its use it need not be spilled, as most of the 64
+    /// numbers of a row are otherwise.
+    fn load_element_again(&self, load: Inst, lane: IntValue<'ctx>) -> Emitted<BasicValueEnum<'ctx>> {
+        let InstNode { data, results, .. } = &self.body.insts[load];
+        let (&InstData::Load { pointer, offset, access }, &[loaded]) = (data, &results[..]) else {
+            return Err(CodegenError::Unexpected(format!("{load} is no load of one number")));
+        };
         let emitter = self.around.emitter;
-        let address = self.read_lane(*pointer, lane)?.into_pointer_value();
-        let address = emitter.offset_address(address, emitter.const64(*offset as u64), false)?;
+        let address = self.read_lane(pointer, lane)?.into_pointer_value();
+        let address = emitter.offset_address(address, emitter.const64(offset as u64), false)?;
         let scopes = &emitter.scopes;
-        scopes
-            .emit_from(self.origins.of_access(&self.body.insts[load].data), || {
-                emitter.load_marked(emitter.value_type(element_type), address, access.align, |instruction| {
-                    scopes.mark_parts(instruction, &[Part::Space(space)]);
-                })
+        scopes.emit_from(self.origins.of_access(data), || {
+            let number_type = emitter.value_type(self.type_of(loaded));
+            emitter.load_marked(number_type, address, access.align, |instruction| {
+                scopes.mark_parts(instruction, &[Part::Space(self.space_of(pointer))]);
             })
-            .map(Some)
+        })
     }
 
     /// Whether what an earlier load of the block read in global or constant memory is there until an operation: between them are only
     /// atomic operations on local memory.
-    fn is_unchanged_since(&self, load: Inst, space: Space, atomic: &InstNode) -> bool {
+    fn is_unchanged_since(&self, load: Inst, atomic: &InstNode) -> bool {
+        let InstData::Load { pointer, .. } = self.body.insts[load].data else { return false };
         let instructions = &self.body.blocks[self.block].insts;
         let after_load = instructions.iter().skip_while(|&&instruction| instruction != load);
         let nodes = || after_load.clone().map(|&instruction| &self.body.insts[instruction]);
@@ -130,7 +153,7 @@ impl<'ctx> VectorEmitter<'_, 'ctx, '_> {
             _ => false,
         };
         let mut between = nodes().take_while(|&node| !std::ptr::eq(node, atomic));
-        matches!(space, Space::Global | Space::Constant)
+        matches!(self.space_of(pointer), Space::Global | Space::Constant)
             && nodes().any(|node| std::ptr::eq(node, atomic))
             && between.all(|node| !node.data.has_effect() || is_local(node))
     }
