@@ -269,3 +269,40 @@ good:
          }",
     );
 }
+
+/// Where a kernel has several, LLVM has all of them jump to one block that nothing reaches.
+#[test]
+fn nothing_is_behind_a_trap() {
+    is(
+        "declare void @llvm.trap()
+define spir_kernel void @k(ptr addrspace(1) %p, i32 %n) {
+entry:
+  switch i32 %n, label %good [i32 0, label %bad
+                              i32 1, label %worse]
+bad:
+  call void @llvm.trap()
+  br label %nowhere
+worse:
+  store i32 %n, ptr addrspace(1) %p, align 4
+  call void @llvm.trap()
+  br label %nowhere
+good:
+  ret void
+nowhere:
+  unreachable
+}",
+        "input value(0, 0): ptr.global
+         input value(1, 0): i32
+         region r0 {
+         b0(v0: ptr.global, v1: i32):
+         switch v1 [0: b2, 1: b3] default b1
+         b1:
+         return
+         b2:
+         return
+         b3:
+         store v1 to v0 align 4
+         return
+         }",
+    );
+}

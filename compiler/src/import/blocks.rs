@@ -6,7 +6,7 @@ use super::llvm::{Block as LlvmBlock, Value as LlvmValue};
 use super::module_builder::ModuleBuilder;
 use super::signature::Signature;
 use super::types::leaf_scalars;
-use super::{instructions, memory};
+use super::{calls, instructions, memory};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use llvm_sys::LLVMOpcode;
 use lockstep_ir::ir::{BlockCall, InstData, Kernel, Region, Terminator};
@@ -94,6 +94,20 @@ pub(super) fn fill_body<'m>(kernel_body: &mut Body<'_, 'm>, function: LlvmValue<
     Ok(())
 }
 
+/// Where a block goes on: nowhere behind a trap, from which LLVM lets a jump lead to one block that nothing reaches.
+fn followed_blocks(llvm_block: LlvmBlock<'_>) -> Vec<LlvmBlock<'_>> {
+    match ends_in_trap(llvm_block) {
+        true => Vec::new(),
+        false => llvm_block.successors(),
+    }
+}
+
+/// Whether the last instruction before the terminator ends the work-item.
+pub(super) fn ends_in_trap(llvm_block: LlvmBlock<'_>) -> bool {
+    let is_call = |instruction: &LlvmValue<'_>| instruction.opcode() == Some(LLVMOpcode::LLVMCall);
+    llvm_block.last_before_terminator().filter(is_call).is_some_and(calls::is_trap)
+}
+
 /// The blocks that the entry reaches, each before those it dominates.
 pub(super) fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
     let Some(entry) = function.entry_block() else {
@@ -102,12 +116,12 @@ pub(super) fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
     let mut visited = HashSet::from([entry]);
     let mut block_order = Vec::new();
     // The last successor is followed first, so that the blocks come in the order of the source.
-    let mut block_stack = vec![(entry, entry.successors().into_iter().rev())];
+    let mut block_stack = vec![(entry, followed_blocks(entry).into_iter().rev())];
     while let Some((llvm_block, successors)) = block_stack.last_mut() {
         match successors.next() {
             Some(next) => {
                 if visited.insert(next) {
-                    block_stack.push((next, next.successors().into_iter().rev()));
+                    block_stack.push((next, followed_blocks(next).into_iter().rev()));
                 }
             }
             None => {

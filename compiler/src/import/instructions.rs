@@ -21,7 +21,7 @@ pub(super) fn import_block<'m>(kernel_body: &mut Body<'_, 'm>, llvm_block: LlvmB
             (LLVMOpcode::LLVMPHI, _) => continue,
             (_, None) => break,
             (LLVMOpcode::LLVMCall, Some(next)) if calls::is_trap(instruction) => {
-                if next.opcode() == Some(LLVMOpcode::LLVMUnreachable) {
+                if llvm_block.terminator() == Some(*next) {
                     return Ok(true);
                 }
                 refuse!("a trap that execution goes on behind");

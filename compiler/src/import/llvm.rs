@@ -270,6 +270,15 @@ impl<'m> Block<'m> {
         Value::wrap_some(unsafe { LLVMGetBasicBlockTerminator(self.0) })
     }
 
+    /// The instruction before the terminator.
+    pub fn last_before_terminator(self) -> Option<Value<'m>> {
+        // SAFETY: the block is alive, and so is its terminator, which is asked only if there is one.
+        unsafe {
+            let terminator = LLVMGetBasicBlockTerminator(self.0);
+            if terminator.is_null() { None } else { Value::wrap_some(LLVMGetPreviousInstruction(terminator)) }
+        }
+    }
+
     /// The blocks that the terminator names, in its order.
     pub fn successors(self) -> Vec<Block<'m>> {
         // SAFETY: the block is alive; successors are asked within their count.
