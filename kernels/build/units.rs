@@ -68,6 +68,7 @@ const FILES: &[&str] = &[
     "image_write.cl",
     "image_query.cl",
     "pipe.cl",
+    "private_array.cl",
 ];
 
 /// Chapters with a module for each of the types named: a kernel uses few types, and reading a module costs time for each

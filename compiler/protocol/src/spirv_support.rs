@@ -50,6 +50,7 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::AtomicFloat32MinMaxEXT,
     Capability::AtomicFloat64MinMaxEXT,
     Capability::ExpectAssumeKHR,
+    Capability::VariableLengthArrayINTEL,
     Capability::FPFastMathModeINTEL,
     Capability::UnstructuredLoopControlsINTEL,
     Capability::KernelAttributesINTEL,
@@ -67,6 +68,7 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::BFloat16ConversionINTEL,
     Capability::SplitBarrierINTEL,
     Capability::ArithmeticFenceEXT,
+    Capability::UntypedVariableLengthArrayINTEL,
     Capability::GroupUniformArithmeticKHR,
     Capability::CacheControlsINTEL,
 ];
@@ -89,6 +91,7 @@ pub const EXTENSIONS: &[&str] = &[
     "SPV_INTEL_split_barrier",
     "SPV_INTEL_subgroups",
     "SPV_INTEL_unstructured_loop_controls",
+    "SPV_INTEL_variable_length_array",
     "SPV_KHR_bit_instructions",
     "SPV_KHR_expect_assume",
     "SPV_KHR_float_controls",
@@ -102,13 +105,6 @@ pub const EXTENSIONS: &[&str] = &[
     "SPV_KHR_uniform_group_instructions",
     "SPV_KHR_untyped_pointers",
 ];
-
-/// Capabilities that modules may declare of which only a part is there, so that the device does not name them: arrays of variable length
-/// have to have a length that is a constant, or one that the application gives.
-pub const PARTIAL_CAPABILITIES: &[Capability] = &[Capability::VariableLengthArrayINTEL];
-
-/// The extensions of which only that part is there.
-pub const PARTIAL_EXTENSIONS: &[&str] = &["SPV_INTEL_variable_length_array"];
 
 /// The set of instructions that are the built-in functions of OpenCL C.
 pub const OPENCL_INSTRUCTIONS: &str = "OpenCL.std";

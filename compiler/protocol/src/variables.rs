@@ -27,7 +27,7 @@ pub struct GlobalData {
     pub constant: bool,
 }
 
-/// A printf call's format.
+/// The format of a call of printf, or of a failure.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FormatData {
     /// The format string without its terminating zero.
@@ -35,4 +35,6 @@ pub struct FormatData {
     /// Per argument: element type and vector length (1 for scalars). A vector takes as many operands as
     /// it has elements. `%s` arguments are `Ptr(Constant)`.
     pub args: Vec<(Type, u8)>,
+    /// Whether the launch fails, with the text as its reason; otherwise the text is printed.
+    pub is_failure: bool,
 }

@@ -6,6 +6,7 @@ use super::error::{Attempt, refuse};
 use super::llvm::Value as LlvmValue;
 use super::memory::copy_to_slot;
 use super::module_builder::ImportedFunction;
+use super::printf::Outcome;
 use super::types::size_of;
 use super::{intrinsics, printf};
 use crate::machine_code::fuses_multiply_add;
@@ -35,12 +36,15 @@ pub(super) fn import_call<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmV
         return intrinsics::import_intrinsic(kernel_body, instruction, &name);
     }
     let name = callee.name();
+    if name == "__lockstep_fail" {
+        return printf::import_printf(kernel_body, instruction, Outcome::Failure);
+    }
     if let Some(primitive) = name.strip_prefix("__lockstep_") {
         return import_primitive(kernel_body, instruction, primitive);
     }
     let source_name = source_name(&name);
     if source_name == "printf" {
-        return printf::import_printf(kernel_body, instruction);
+        return printf::import_printf(kernel_body, instruction, Outcome::Output);
     }
     if let Some(function) = kernel_body.module.functions.get(&callee) {
         return import_function_call(kernel_body, instruction, callee, function.clone());

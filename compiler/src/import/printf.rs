@@ -1,4 +1,4 @@
-//! printf: the format's text and the types of its arguments, known when the program is built.
+//! printf, and failures of the launch: the format's text and the types of its arguments, known when the program is built.
 
 use super::constants::{Scalar, evaluate_constant};
 use super::emit::{Body, Lanes};
@@ -10,8 +10,21 @@ use lockstep_ir::ir::InstData;
 use lockstep_protocol::types::{Space, Type};
 use lockstep_protocol::variables::FormatData;
 
-/// Imports a call of printf.
-pub(super) fn import_printf<'m>(kernel_body: &mut Body<'_, 'm>, instruction: LlvmValue<'m>) -> Attempt<Lanes> {
+/// What becomes of the text of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It is printed.
+    Output,
+    /// The launch fails with it (`__lockstep_fail`, which takes what printf takes and has no result).
+    Failure,
+}
+
+/// Imports a call of printf, or of what makes the launch fail.
+pub(super) fn import_printf<'m>(
+    kernel_body: &mut Body<'_, 'm>,
+    instruction: LlvmValue<'m>,
+    outcome: Outcome,
+) -> Attempt<Lanes> {
     let arguments = instruction.call_args();
     let Some((&format, arguments)) = arguments.split_first() else {
         refuse!("printf without a format");
@@ -49,7 +62,7 @@ pub(super) fn import_printf<'m>(kernel_body: &mut Body<'_, 'm>, instruction: Llv
         }
         types.push((element, lane_count));
     }
-    let format_data = FormatData { text, args: types };
+    let format_data = FormatData { text, args: types, is_failure: outcome == Outcome::Failure };
     let formats = &mut kernel_body.module.out.formats;
     let known_format = formats.iter().find(|(_, known_data)| **known_data == format_data);
     let format = match known_format.map(|(format, _)| format) {
@@ -57,7 +70,10 @@ pub(super) fn import_printf<'m>(kernel_body: &mut Body<'_, 'm>, instruction: Llv
         None => formats.push(format_data),
     };
     let result = kernel_body.append_single(InstData::Printf { format, arguments: argument_values }, Type::I32);
-    Ok(Lanes::from([result]))
+    Ok(match outcome {
+        Outcome::Output => Lanes::from([result]),
+        Outcome::Failure => Lanes::from([]),
+    })
 }
 
 /// The conversion letter of each item that takes an argument.

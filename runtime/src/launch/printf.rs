@@ -44,7 +44,7 @@ struct Conversion {
 }
 
 /// The text of one call; `None` where the format asks for what the arguments do not have.
-fn render_call(format_data: &FormatData, arguments: &[u64], string_at: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
+pub fn render_call(format_data: &FormatData, arguments: &[u64], string_at: impl Fn(u64) -> Vec<u8>) -> Option<Vec<u8>> {
     let mut output = Vec::with_capacity(format_data.text.len() + 32);
     let mut remaining = format_data.text.as_slice();
     let mut argument_types = format_data.args.iter();
@@ -220,7 +220,7 @@ mod tests {
     use lockstep_protocol::types::Space;
 
     fn text(format: &str, arguments: &[(Type, u8)], elements: &[u64]) -> Option<String> {
-        let format_data = FormatData { text: format.as_bytes().to_vec(), args: arguments.to_vec() };
+        let format_data = FormatData { text: format.as_bytes().to_vec(), args: arguments.to_vec(), is_failure: false };
         render_call(&format_data, elements, |offset| format!("text{offset}").into_bytes())
             .map(|bytes| String::from_utf8(bytes).unwrap())
     }

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use lockstep_protocol::kernel_abi::{LaunchFrame, ScratchNeeds};
 use opencl_sys::CL_OUT_OF_RESOURCES;
+use parking_lot::Mutex;
 use tracing::{Level, debug};
 
 use super::block::ArgBlock;
@@ -56,6 +57,8 @@ pub struct Launch {
     /// Where it goes when the launch has ended; none while it is there.
     pub(super) pool: Option<Arc<Pool>>,
     failed: AtomicBool,
+    /// Why a work-item made it fail, the first one that did.
+    reason: Mutex<Option<String>>,
     printed: AtomicBool,
 }
 
@@ -75,6 +78,7 @@ impl Launch {
             held: Vec::new(),
             pool: None,
             failed: AtomicBool::new(false),
+            reason: Mutex::new(None),
             printed: AtomicBool::new(false),
         }
     }
@@ -112,6 +116,7 @@ impl Launch {
             items_offset: self.items_offset,
             printf: print_from_kernel,
             printf_context: std::ptr::from_ref(self).cast(),
+            has_failed: self.failed.as_ptr(),
             loop_counters: self.variant.loop_counters(),
             work_dim: self.range.dimensions,
         }
@@ -133,6 +138,9 @@ impl Run for Launch {
             printf::flush_output();
         }
         let failed = self.failed.swap(false, Ordering::Relaxed);
+        if let Some(reason) = self.reason.lock().take() {
+            return Err(error!(CL_OUT_OF_RESOURCES, "a work-item ended the kernel: {reason}"));
+        }
         ensure!(
             outcome.is_ok() && !failed,
             CL_OUT_OF_RESOURCES,
@@ -178,7 +186,8 @@ impl Launch {
         Ok(())
     }
 
-    /// Prints by a format of the program, given by its index. What printf returns; nothing if there is no such format.
+    /// Prints by a format of the program, given by its index, or notes why the launch fails. What printf returns; nothing if there is no
+    /// such format.
     ///
     /// # Safety
     /// `arguments` has a word for each element of the format's arguments.
@@ -191,17 +200,24 @@ impl Launch {
             // SAFETY: as the caller promises.
             _ => unsafe { std::slice::from_raw_parts(arguments, word_count) },
         };
+        // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller looks), and it ends in a null.
+        let string_at = |address| unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec();
+        if format.is_failure {
+            let text = printf::render_call(format, words, string_at).unwrap_or_else(|| format.text.clone());
+            self.reason.lock().get_or_insert_with(|| String::from_utf8_lossy(&text).into_owned());
+            self.failed.store(true, Ordering::Relaxed);
+            return Some(0);
+        }
         self.printed.store(true, Ordering::Relaxed);
-        Some(printf::print_call(format, words, |address| {
-            // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller
-            // looks), and it ends in a null.
-            unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec()
-        }))
+        Some(printf::print_call(format, words, string_at))
     }
 }
 
 impl GroupWork for Launch {
     fn run(&self, group_range: Range<u64>) {
+        if self.failed.load(Ordering::Relaxed) {
+            return;
+        }
         let launch_frame = self.launch_frame();
         // SAFETY: the scratch memory has the size computed from the code's own needs.
         let call_with = |scratch| unsafe { self.call_code(&launch_frame, scratch, group_range) };

@@ -5,6 +5,7 @@ global g0 "table" constant align 16 constant size 8 init 0x00ff10
 global g1 "counter" global align 4 size 4
 global g2 "pointers" global align 8 size 16 relocs [0: g0 + 4, 8: g1 - 4]
 format fmt0 "x=%d %v4f\n\x00\xff\"\\" (i32, f32 x 4)
+format fmt1 "no memory for %d" (i32) failure
 
 kernel "all" {
   args 36

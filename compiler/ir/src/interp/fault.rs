@@ -27,6 +27,9 @@ pub enum Fault {
     /// The active lanes of a gang do not choose the same target.
     #[error("divergent branch: {0}")]
     DivergentBranch(String),
+    /// The work-item makes the launch fail; the format of its reason.
+    #[error("the launch fails: {0}")]
+    LaunchFailure(String),
     /// More steps than allowed.
     #[error("more steps than allowed")]
     StepLimit,

@@ -488,6 +488,10 @@ impl Item {
                 self.results = arguments.iter().map(|&operand| self.value_bits(operand)).collect();
                 return Ok(());
             }
+            InstData::Printf { format, .. } if launch_state.module.formats[*format].is_failure => {
+                let text = &launch_state.module.formats[*format].text;
+                return Err(Fault::LaunchFailure(String::from_utf8_lossy(text).into_owned()));
+            }
             InstData::Printf { format, arguments } => {
                 let arguments = arguments.iter().map(|&operand| self.value_bits(operand)).collect();
                 launch_state.report.printf.push(PrintfEvent {

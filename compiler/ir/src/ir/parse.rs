@@ -203,7 +203,8 @@ impl Parser {
                         let value_type = parser.parse_type()?;
                         Ok((value_type, if parser.take_word("x") { parser.parse_number()? } else { 1 }))
                     })?;
-                    module.formats.push(FormatData { text, args: arguments });
+                    let is_failure = self.take_word("failure");
+                    module.formats.push(FormatData { text, args: arguments, is_failure });
                 }
                 (Token::Word(word), _) if word == "kernel" => {
                     let kernel = self.parse_kernel()?;

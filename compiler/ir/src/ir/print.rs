@@ -515,7 +515,9 @@ impl Display for Module {
                     count => format!("{value_type} x {count}"),
                 })
                 .collect();
-            writeln!(formatter, "format {format} {} ({})", quote_bytes(&format_data.text), arguments.join(", "))?;
+            let failure = if format_data.is_failure { " failure" } else { "" };
+            let text = quote_bytes(&format_data.text);
+            writeln!(formatter, "format {format} {text} ({}){failure}", arguments.join(", "))?;
         }
         for (callee, function) in &self.functions {
             if !first {

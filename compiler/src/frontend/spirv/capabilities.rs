@@ -1,6 +1,6 @@
-//! Whether what a module asks for is there, by the tables that the device is asked about, too, and by those of what is there in part.
+//! Whether what a module asks for is there, by the tables that the device is asked about, too.
 
-use lockstep_protocol::spirv_support::{CAPABILITIES, EXTENSIONS, PARTIAL_CAPABILITIES, PARTIAL_EXTENSIONS};
+use lockstep_protocol::spirv_support::{CAPABILITIES, EXTENSIONS};
 use spirv::Capability;
 
 use super::error::{Attempt, refuse};
@@ -8,7 +8,7 @@ use super::error::{Attempt, refuse};
 /// Judges an `OpCapability`.
 pub(super) fn check_capability(number: u32) -> Attempt<()> {
     match Capability::from_u32(number) {
-        Some(capability) if CAPABILITIES.contains(&capability) || PARTIAL_CAPABILITIES.contains(&capability) => Ok(()),
+        Some(capability) if CAPABILITIES.contains(&capability) => Ok(()),
         Some(capability) => refuse!("the capability {capability:?} is not supported"),
         None => refuse!("there is no capability {number}"),
     }
@@ -16,7 +16,7 @@ pub(super) fn check_capability(number: u32) -> Attempt<()> {
 
 /// Judges an `OpExtension`.
 pub(super) fn check_extension(name: &str) -> Attempt<()> {
-    if !EXTENSIONS.contains(&name) && !PARTIAL_EXTENSIONS.contains(&name) {
+    if !EXTENSIONS.contains(&name) {
         refuse!("the extension {name} is not supported");
     }
     Ok(())

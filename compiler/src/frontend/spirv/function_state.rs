@@ -36,10 +36,7 @@ pub(super) struct FunctionState {
     pub built_in_addresses: RefCell<BTreeSet<BuiltInAddress>>,
     /// Lines for the function's entry.
     pub entry_lines: String,
-    /// The blocks, but the first, that make arrays of variable length.
-    pub late_arrays: Vec<Id>,
-    /// Whether such arrays end before the function does.
-    pub restores_memory: bool,
+    pub arrays: VariableLengthArrays,
     /// The nodes that say what is wanted of loops, by their headers.
     pub wanted_of_loops: IdMap<usize>,
     /// The same of the loop that the next jump leads back to.
@@ -86,17 +83,17 @@ pub(super) enum LateContent {
     Phi(Phi),
     /// The memory of variables that tell the work-item of itself.
     Entry,
-    /// Instructions whose value may not be used.
-    Vector {
+    /// Instructions that may turn out not to be needed.
+    Lines {
         lines: String,
         is_used: Cell<bool>,
     },
 }
 
 impl LateText {
-    /// Lines that are written at this place if their value is used.
+    /// Lines that are written at this place if they are used.
     pub fn of_lines(position: usize, lines: String) -> LateText {
-        LateText { position, content: LateContent::Vector { lines, is_used: Cell::new(false) } }
+        LateText { position, content: LateContent::Lines { lines, is_used: Cell::new(false) } }
     }
 
     /// The place behind the label of a function's first block.
@@ -104,9 +101,9 @@ impl LateText {
         LateText { position, content: LateContent::Entry }
     }
 
-    /// Notes that the value is used.
+    /// Notes that the lines are used.
     pub fn note_use(&self) {
-        if let LateContent::Vector { is_used, .. } = &self.content {
+        if let LateContent::Lines { is_used, .. } = &self.content {
             is_used.set(true);
         }
     }
@@ -139,5 +136,42 @@ impl fmt::Display for BuiltInAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "%builtin.{}.{}", self.built_in, self.content)?;
         self.component.map_or(Ok(()), |component| write!(formatter, ".at{component}"))
+    }
+}
+
+/// The arrays of variable length of a function.
+#[derive(Default)]
+pub(super) struct VariableLengthArrays {
+    /// Those of known length in other blocks than the first.
+    pub late: Vec<LateArray>,
+    /// Whether some share memory, or how much of it is taken is asked for.
+    pub is_shared: bool,
+    /// How the shared memory is aligned.
+    pub alignment: u64,
+    /// Bytes of the arrays of known length that share memory.
+    pub known_bytes: u64,
+}
+
+/// An array of known length in another block than the first.
+pub(super) struct LateArray {
+    pub block: Id,
+    /// Which late text of the function takes its part of the shared memory.
+    pub late_index: usize,
+    /// The line that makes it a variable of the function.
+    pub variable: String,
+    pub bytes: u64,
+    pub alignment: u64,
+}
+
+impl VariableLengthArrays {
+    /// Has memory to share that is as aligned as this.
+    pub fn share_memory(&mut self, alignment: u64) {
+        self.is_shared = true;
+        self.alignment = self.alignment.max(alignment);
+    }
+
+    /// Has room for an array of known length.
+    pub fn add_known_bytes(&mut self, bytes: u64) {
+        self.known_bytes = self.known_bytes.saturating_add(bytes);
     }
 }

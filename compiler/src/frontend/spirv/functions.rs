@@ -12,7 +12,7 @@ use super::constants::global_name;
 use super::dominance::check_uses;
 use super::error::{Attempt, refuse};
 use super::expectations::read_weights;
-use super::function_state::{FunctionState, LateText};
+use super::function_state::{FunctionState, LateText, VariableLengthArrays};
 use super::ids::{Id, IdMap, IdSet};
 use super::kernels::spell_kernel_head;
 use super::known_constants::mask_of;
@@ -21,7 +21,7 @@ use super::scopes::begin_scope;
 use super::translator::{Translator, join_typed};
 use super::types::TypeKind;
 use super::values::{Typed, Value};
-use super::variable_length::check_arrays;
+use super::variable_length::place_arrays;
 
 /// `OpFunction`: begins a function, by its type.
 pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> Attempt<()> {
@@ -57,8 +57,7 @@ pub(super) fn begin_function(translator: &mut Translator<'_>, words: &[u32]) -> 
         late_texts: Vec::new(),
         built_in_addresses: RefCell::default(),
         entry_lines: String::new(),
-        late_arrays: Vec::new(),
-        restores_memory: false,
+        arrays: VariableLengthArrays::default(),
         wanted_of_loops: IdMap::default(),
         wanted_of_jump: None,
         uses: RefCell::default(),
@@ -206,7 +205,7 @@ pub(super) fn end_function(translator: &mut Translator<'_>) -> Attempt<()> {
         refuse!("a jump leads to %{target}, which is not a block of the function");
     }
     let has_body = state.has_body;
-    check_arrays(translator)?;
+    place_arrays(translator)?;
     write_late_texts(translator)?;
     check_dominance(translator)?;
     if has_body {

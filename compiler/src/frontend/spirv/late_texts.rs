@@ -1,7 +1,7 @@
 //! What is written into a function only when it ends: phis, as LLVM wants a predecessor's value once for each edge from it and the
 //! edges are known then; vectors that tell the work-item of itself, which are left out where nobody uses them as a whole, as
-//! producers read such a vector for each component that they want of it; and at the function's entry the memory for those whose
-//! addresses are used.
+//! producers read such a vector for each component that they want of it; arrays of variable length, as only some of them share memory;
+//! and at the function's entry that memory, and the memory for what tells the work-item of itself where its address is used.
 
 use spirv::Op;
 
@@ -30,8 +30,8 @@ pub(super) fn write_late_texts(translator: &mut Translator<'_>) -> Attempt<()> {
         match content {
             LateContent::Phi(_) => translator.functions.extend(phis.next()),
             LateContent::Entry => translator.functions.push_str(&entry),
-            LateContent::Vector { lines, is_used } if is_used.get() => translator.functions.push_str(&lines),
-            LateContent::Vector { .. } => {}
+            LateContent::Lines { lines, is_used } if is_used.get() => translator.functions.push_str(&lines),
+            LateContent::Lines { .. } => {}
         }
     }
     translator.body.drain(..written);

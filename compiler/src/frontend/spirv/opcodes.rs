@@ -26,7 +26,7 @@ const GROUPS: &[(Translate, &[Op])] = &[
     (skip, &[Op::Nop, Op::SelectionMerge]),
     (loop_controls::translate_loop_merge, &[Op::LoopMerge]),
     (loop_controls::translate_loop_control, &[Op::LoopControlINTEL]),
-    (variable_length::translate_array, &[Op::VariableLengthArrayINTEL]),
+    (variable_length::translate_array, &[Op::VariableLengthArrayINTEL, Op::UntypedVariableLengthArrayINTEL]),
     (variable_length::translate_save, &[Op::SaveMemoryINTEL]),
     (variable_length::translate_restore, &[Op::RestoreMemoryINTEL]),
     (expectations::translate_assumption, &[Op::AssumeTrueKHR]),

@@ -6,7 +6,7 @@ mod watch;
 pub use object::Side;
 
 use lockstep_compiler::pipeline::{Compiled, compile_kernel_by};
-use lockstep_ir::interp::{Arg, Memory, NdRange, PrintfEvent, Report};
+use lockstep_ir::interp::{Arg, Fault, Memory, NdRange, PrintfEvent, Report};
 use lockstep_ir::ir::{Format, Kernel, Module};
 use lockstep_ir::plan::passes::{PASSES, Pass};
 use lockstep_protocol::compile_options::CompileOptions;
@@ -16,7 +16,7 @@ use lockstep_protocol::parameters::ParamKind;
 use lockstep_protocol::types::Type;
 use lockstep_runtime::execute::loaded_code::LoadedCode;
 use object::{Object, UNWRITTEN};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use watch::watched;
 
@@ -26,6 +26,9 @@ const CHUNK: u64 = 3;
 struct Printer<'a> {
     module: &'a Module,
     events: RefCell<Vec<PrintfEvent>>,
+    /// The text of the failure that the launch ended with, as the interpreter spells it.
+    failure: RefCell<Option<String>>,
+    has_failed: Cell<bool>,
 }
 
 unsafe extern "C" fn print(context: *const c_void, format: u32, packed: *const u64) -> i32 {
@@ -33,6 +36,12 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, packed: *const u
     unsafe {
         let printer = &*context.cast::<Printer>();
         let format = Format::from_u32(format);
+        if printer.module.formats[format].is_failure {
+            let text = String::from_utf8_lossy(&printer.module.formats[format].text).into_owned();
+            *printer.failure.borrow_mut() = Some(Fault::LaunchFailure(text).to_string());
+            printer.has_failed.set(true);
+            return 0;
+        }
         let types = printer.module.formats[format].args.iter();
         let types = types.flat_map(|&(ty, count)| std::iter::repeat_n(ty, count.into()));
         let bits = |(index, ty)| {
@@ -123,7 +132,12 @@ impl<'m> Code<'m> {
         let scratch = needs.total_bytes(items_offset, range.local_size).ok_or("too much scratch memory")?;
         let scratch = Object::new(&vec![UNWRITTEN; scratch as usize], 128, side);
         let block = Object::new(&block, 128, side);
-        let printer = Printer { module, events: RefCell::new(Vec::new()) };
+        let printer = Printer {
+            module,
+            events: RefCell::new(Vec::new()),
+            failure: RefCell::new(None),
+            has_failed: Cell::new(false),
+        };
         let frame = LaunchFrame {
             global_offset: range.global_offset,
             global_size: range.global_size,
@@ -134,6 +148,7 @@ impl<'m> Code<'m> {
             items_offset,
             printf: print,
             printf_context: (&raw const printer).cast(),
+            has_failed: printer.has_failed.as_ptr(),
             loop_counters: loop_counters.as_ptr(),
             work_dim: range.work_dim,
         };
@@ -145,6 +160,9 @@ impl<'m> Code<'m> {
                 unsafe { loaded.kernel_entry()(&frame, scratch.ptr(), first, groups.min(first + CHUNK)) };
             }
         });
+        if let Some(failure) = printer.failure.take() {
+            return Err(failure);
+        }
         scratch.contents()?;
         block.contents()?;
         memory.buffers = buffers.iter().map(Object::contents).collect::<Result<_, _>>()?;
