@@ -20,7 +20,6 @@ use crate::transform;
 use crate::transform::count_iterations::find_countable_loops;
 use crate::transform::insert_yields::mark_waiting_loops;
 use crate::transform::normalize::normalize_function;
-use crate::transform::private_array_soa::MOST_SLOT_ALIGN;
 use crate::transform::reducible::make_reducible;
 use crate::transform::scalar_replacement::{
     MOST_CARRIED, MOST_CARRIED_ALONE, Placement, has_candidates, prepare_loops, replace_loads,
@@ -100,12 +99,10 @@ const MOST_LOOP_DEPTH: u32 = 32;
 pub(super) fn gang_limits(kernel_state: &mut KernelState<'_>) {
     let width = kernel_state.gangs.and_then(|gangs| gangs.width).filter(|gang_width| !WIDTHS.contains(gang_width));
     let kernel = &kernel_state.kernel;
-    let slot = kernel.slots.values().find(|slot| slot.align > MOST_SLOT_ALIGN);
     let find_depth = || kernel.regions.values().map(find_loop_depth).find(|&depth| depth > MOST_LOOP_DEPTH);
     // Sub-groups are gangs, however long that takes.
     let depth = if kernel_state.sub_groups { None } else { find_depth() };
-    let reason = width.map(Reason::Width).or(slot.map(|slot| Reason::SlotAlignment(slot.align)));
-    let reason = reason.or(depth.map(Reason::LoopDepth));
+    let reason = width.map(Reason::Width).or(depth.map(Reason::LoopDepth));
     if let Some(reason) = reason {
         kernel_state.refuse_gangs(reason);
     }

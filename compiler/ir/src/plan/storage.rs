@@ -122,7 +122,7 @@ impl Storage {
             };
             blocks[slot] = (byte_size, alignment);
             // The address of a stack variable tells nothing about its address space.
-            let on_stack = byte_size <= stack_bytes && !asks_space;
+            let on_stack = byte_size <= stack_bytes && alignment <= MOST_STACK_ALIGN && !asks_space;
             let slot_use = match slot_uses[slot] {
                 Use::Passing if in_turns[slot] && !on_stack => Use::Kept,
                 slot_use => slot_use,
@@ -151,9 +151,8 @@ impl Storage {
                 Array::Slot(slot) => {
                     let slot_data = kernel.slots[slot];
                     let stride = match slot_data.layout {
-                        SlotLayout::Apart | SlotLayout::Shared => {
-                            padded_size(slot_data.size, slot_data.align).next_multiple_of(alignment)
-                        }
+                        SlotLayout::Apart | SlotLayout::Shared => padded_size(slot_data.size, slot_data.align)
+                            .next_multiple_of(alignment.max(slot_data.align.into())),
                         SlotLayout::Interleaved { element, lanes: lane_count } => {
                             // Groups are whole tiles.
                             if layout != Layout::Tile {
@@ -186,6 +185,9 @@ enum Array {
     Live(LiveSlot, Type),
     Slot(Slot),
 }
+
+/// The widest alignment of a variable on the stack, which takes as much beside the variable's own bytes.
+const MOST_STACK_ALIGN: u32 = 4096;
 
 /// The next place for `byte_size` bytes in an area that now has `end_offset` bytes.
 fn place_next(end_offset: &mut u64, byte_size: u64, alignment: u32) -> u64 {
