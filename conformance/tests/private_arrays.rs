@@ -15,26 +15,39 @@ use lockstep_spirv_assembler::assemble_module;
 /// A module whose kernels are those that the compiler's tests interpret.
 const AT_RUN_TIME: &str = include_str!("../../compiler/tests/spirv/variable_length_at_run_time.spvasm");
 
-/// Each work-item keeps its id in the last element of an array, whose length it reads, and writes it to a place of its own behind a barrier.
-const BARRIER: &str = r#"
+/// A kernel whose work-items store their ids in the last elements of arrays of `long`, whose lengths they read, and go on as `rest` says:
+/// `%element_at` is the last element's address, `%id` and `%id32` are the id, `%place` is read from a third buffer.
+fn assemble_kernel(rest: &str) -> Vec<u8> {
+    let module = format!(
+        r#"
     OpCapability Addresses
     OpCapability Kernel
+    OpCapability Groups
     OpCapability Int64
     OpCapability VariableLengthArrayINTEL
     OpExtension "SPV_INTEL_variable_length_array"
     OpMemoryModel Physical64 OpenCL
-    OpEntryPoint Kernel %f "behind_barrier" %gid
+    OpEntryPoint Kernel %f "f" %gid
     OpDecorate %gid BuiltIn GlobalInvocationId
     %void = OpTypeVoid
+    %bool = OpTypeBool
     %int = OpTypeInt 32 0
     %long = OpTypeInt 64 0
     %long3 = OpTypeVector %long 3
     %global_int = OpTypePointer CrossWorkgroup %int
-    %private_int = OpTypePointer Function %int
+    %private_long = OpTypePointer Function %long
     %input = OpTypePointer Input %long3
+    %zero = OpConstant %int 0
     %one = OpConstant %int 1
+    %five = OpConstant %int 5
+    %none = OpConstant %long 0
+    %middle = OpConstant %long 37
+    %device = OpConstant %int 1
     %workgroup = OpConstant %int 2
-    %semantics = OpConstant %int 528
+    %subgroup = OpConstant %int 3
+    %acquire = OpConstant %int 514
+    %release = OpConstant %int 516
+    %both = OpConstant %int 528
     %gid = OpVariable %input Input
     %type = OpTypeFunction %void %global_int %global_int %global_int
     %f = OpFunction %void None %type
@@ -47,18 +60,60 @@ const BARRIER: &str = r#"
     %id32 = OpUConvert %int %id
     %length_at = OpInBoundsPtrAccessChain %global_int %lengths %id
     %length = OpLoad %int %length_at Aligned 4
-    %array = OpVariableLengthArrayINTEL %private_int %length
+    %array = OpVariableLengthArrayINTEL %private_long %length
     %last = OpISub %int %length %one
-    %last_at = OpInBoundsPtrAccessChain %private_int %array %last
-    OpStore %last_at %id32 Aligned 4
+    %element_at = OpInBoundsPtrAccessChain %private_long %array %last
+    OpStore %element_at %id Aligned 8
     %place_at = OpInBoundsPtrAccessChain %global_int %places %id
     %place = OpLoad %int %place_at Aligned 4
-    OpControlBarrier %workgroup %workgroup %semantics
-    %value = OpLoad %int %last_at Aligned 4
-    %out_at = OpInBoundsPtrAccessChain %global_int %out %place
-    OpStore %out_at %value Aligned 4
+    {rest}
     OpReturn
-    OpFunctionEnd"#;
+    OpFunctionEnd"#
+    );
+    assemble_module(&module, (1, 4))
+}
+
+/// Each work-item writes what it has kept to a place of its own behind a barrier.
+const BARRIER: &str = "
+    OpControlBarrier %workgroup %workgroup %both
+    %value = OpLoad %long %element_at Aligned 8
+    %value32 = OpUConvert %int %value
+    %out_at = OpInBoundsPtrAccessChain %global_int %out %place
+    OpStore %out_at %value32 Aligned 4";
+
+/// The same with an address that one work-item of the sub-group, the one that may fail, has kept for all of them.
+const SUB_GROUP: &str = "
+    %address = OpConvertPtrToU %long %out
+    OpStore %element_at %address Volatile|Aligned 8
+    %own = OpLoad %long %element_at Volatile|Aligned 8
+    %kept = OpGroupBroadcast %long %subgroup %own %five
+    %pointer = OpConvertUToPtr %global_int %kept
+    %out_at = OpInBoundsPtrAccessChain %global_int %pointer %place
+    OpStore %out_at %id32 Aligned 4";
+
+/// The same behind a sum of all work-items of the group.
+const REDUCTION: &str = "
+    %value = OpLoad %long %element_at Aligned 8
+    %sum = OpGroupIAdd %long %workgroup Reduce %value
+    %is_less = OpSLessThan %bool %sum %none
+    %value32 = OpUConvert %int %value
+    %written = OpSelect %int %is_less %zero %value32
+    %out_at = OpInBoundsPtrAccessChain %global_int %out %place
+    OpStore %out_at %written Aligned 4";
+
+/// The same when the work-item in the middle has written its own.
+const WAITING: &str = "
+    %middle_place_at = OpInBoundsPtrAccessChain %global_int %places %middle
+    %middle_place = OpLoad %int %middle_place_at Aligned 4
+    %middle_at = OpInBoundsPtrAccessChain %global_int %out %middle_place
+    %own_at = OpInBoundsPtrAccessChain %global_int %out %place
+    OpAtomicStore %own_at %device %release %id32
+    OpBranch %wait
+    %wait = OpLabel
+    %seen = OpAtomicLoad %int %middle_at %device %acquire
+    %waits = OpSLessThan %bool %seen %zero
+    OpBranchConditional %waits %wait %done
+    %done = OpLabel";
 
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -66,6 +121,11 @@ extern "C" fn keep_message(message: *const c_char, _: *const c_void, _: usize, _
     // SAFETY: the driver hands a terminated string over for the time of the call.
     let message = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
     TOLD.lock().expect("no panic").push(message);
+}
+
+/// What contexts of [`listening_setup`] were told.
+fn told_messages() -> String {
+    TOLD.lock().expect("no panic").join("\n")
 }
 
 /// A context whose messages are kept, and a queue.
@@ -108,28 +168,32 @@ fn each_work_item_has_an_array_of_its_own_length() {
     assert_eq!(run_with_lengths(&setup, "rounds", &large, 32), vec![190; 64]);
 }
 
-/// Work-items of the test of barriers, and those of a group.
+/// Work-items of launches that may fail, and those of a group.
 const ITEMS: usize = 64;
 const GROUP: usize = 16;
 
-/// Where a work-item of the test of barriers writes.
+/// The work-item whose array does not fit; the others wait for this one where they wait. It is the sixth of its sub-group, whose size is 8, 16
+/// or 32.
+const FAILING: usize = 37;
+
+/// Where a work-item of such a launch writes.
 fn place_of(id: usize) -> usize {
     (id * 29 + 3) % ITEMS
 }
 
-#[test]
-fn a_launch_fails_whose_arrays_do_not_fit_and_the_next_one_runs() {
+/// Launches a kernel with arrays that fit, with one that does not, and with the longest that fits.
+fn check_failures(rest: &str, local: usize) {
     if !is_lockstep() {
         return;
     }
     let setup = listening_setup();
-    let kernel = setup.context.build_module(&assemble_module(BARRIER, (1, 4))).kernel("behind_barrier");
+    let kernel = setup.context.build_module(&assemble_kernel(rest)).kernel("f");
     let places: Vec<i32> = (0..ITEMS).map(|id| place_of(id) as i32).collect();
     let places: Buffer = setup.context.with_values(&places);
     let launch_with = |lengths: &[i32]| {
         let (out, input) = (setup.context.with_values(&[-1; ITEMS]), setup.context.with_values(lengths));
         kernel.set_all([&out, &input, &places].map(Argument::from).into());
-        let event = launch(&setup.queue, &kernel, &[ITEMS], &[GROUP], &[]);
+        let event = launch(&setup.queue, &kernel, &[ITEMS], &[local], &[]);
         let status = match event.wait() {
             CL_SUCCESS => CL_COMPLETE,
             _ => event.status(),
@@ -141,20 +205,101 @@ fn a_launch_fails_whose_arrays_do_not_fit_and_the_next_one_runs() {
     let mut lengths = [40; ITEMS];
     assert_eq!(launch_with(&lengths), (CL_COMPLETE, wanted.clone()));
     // Too long by one element, more than bytes can be counted, and below zero, which is the same as very long.
-    for length in [16_385, i32::MAX, -1] {
-        lengths[2 * GROUP + 5] = length;
-        TOLD.lock().expect("no panic").clear();
+    for length in [8_193, i32::MAX, -1] {
+        lengths[FAILING] = length;
         let (status, left) = launch_with(&lengths);
         assert_eq!(status, CL_OUT_OF_RESOURCES, "{length}");
-        // Nobody of its group went on behind the barrier; other groups may have.
-        for id in 0..ITEMS {
-            let value = left[place_of(id)];
-            assert!(value == -1 || value == id as i32 && id / GROUP != 2, "{length}: {value} of work-item {id}");
+        // The work-item has not gone on, and others have written theirs or not.
+        assert_eq!(left[place_of(FAILING)], -1, "{length}");
+        assert!((0..ITEMS).all(|id| [-1, id as i32].contains(&left[place_of(id)])), "{length}: {left:?}");
+        if rest == BARRIER {
+            // Nobody of its group has gone on behind the barrier.
+            let of_group = FAILING / local * local..(FAILING / local + 1) * local;
+            assert!(of_group.into_iter().all(|id| left[place_of(id)] == -1), "{length}: {left:?}");
         }
-        let told = TOLD.lock().expect("no panic").join("\n");
-        let array = format!("an array of {} elements of 4 bytes: 65536 of 65536 bytes are left", length as u32);
+        let told = told_messages();
+        let array = format!("an array of {} elements of 8 bytes: 65536 of 65536 bytes are left", length as u32);
         assert!(told.contains(&array), "{told}");
     }
-    lengths[2 * GROUP + 5] = 16_384;
+    lengths[FAILING] = 8_192;
     assert_eq!(launch_with(&lengths), (CL_COMPLETE, wanted));
+}
+
+#[test]
+fn a_group_does_not_go_on_behind_a_barrier() {
+    check_failures(BARRIER, GROUP);
+}
+
+#[test]
+fn a_sub_group_does_not_go_on() {
+    check_failures(SUB_GROUP, GROUP);
+    check_failures(SUB_GROUP, ITEMS);
+}
+
+#[test]
+fn a_group_does_not_go_on_behind_a_sum() {
+    check_failures(REDUCTION, GROUP);
+}
+
+#[test]
+fn nobody_waits_for_a_work_item_that_does_not_come() {
+    // Groups do not wait for each other: they may run one after the other.
+    check_failures(WAITING, ITEMS);
+}
+
+/// A kernel whose private variables are aligned to so many bytes: a small one, a large one, and one that is kept behind a barrier. It adds up
+/// what is in them, and what is wrong with their addresses.
+fn aligned_source(alignment: u64) -> String {
+    format!(
+        "#define ALIGNED __attribute__((aligned({alignment})))
+        kernel void f(global int *out, global const int *input) {{
+            int id = get_global_id(0), wrong = 0;
+            int small[4] ALIGNED; int large[3000] ALIGNED; int kept[5] ALIGNED;
+            for (int i = 0; i < 4; i++) small[i] = input[i] + id;
+            for (int i = 0; i < 3000; i++) large[i] = i * id;
+            for (int i = 0; i < 5; i++) kept[i] = id * 5 + i;
+            wrong += ((ulong)small | (ulong)large | (ulong)kept) % {alignment} != 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            int value = small[input[0] & 3] + large[input[1] + id] + kept[input[2] & 3];
+            out[id] = SUM(value) + 1000000 * wrong + ((ulong)kept % {alignment} != 0) * 1000000;
+        }}"
+    )
+}
+
+#[test]
+fn variables_are_aligned_as_widely_as_programs_say() {
+    let setup = Setup::new();
+    let input = setup.context.with_values(&[2, 7, 3, 1]);
+    let values: Vec<i32> = (0..ITEMS as i32).map(|id| (3 + id) + (7 + id) * id + (id * 5 + 3)).collect();
+    let sizes_of_sub_groups = "-cl-std=CL3.0 -DSUM(x)=sub_group_broadcast(x,get_sub_group_local_id())";
+    for alignment in [16, 128, 256, 4096, 16_384] {
+        for options in ["-DSUM(x)=(x)", sizes_of_sub_groups] {
+            let kernel = setup.context.build(&aligned_source(alignment), options).kernel("f");
+            for local in [1, GROUP, ITEMS] {
+                let out = setup.context.zeros::<i32>(ITEMS);
+                kernel.set_all(arguments![&out, &input]);
+                run(&setup.queue, &kernel, &[ITEMS], &[local]);
+                assert_eq!(read::<i32>(&setup.queue, &out), values, "{alignment} {options} {local}");
+            }
+        }
+    }
+}
+
+/// No alignment ends the application.
+#[test]
+fn too_wide_an_alignment_fails() {
+    let setup = Setup::new();
+    let source = "kernel void f(global int *out, int n) {
+            int variable[4] __attribute__((aligned(1 << 28)));
+            for (int i = 0; i < 4; i++) variable[i] = i * n;
+            out[get_global_id(0)] = variable[n & 3] + ((ulong)variable % (1 << 28) != 0);
+        }";
+    let kernel = setup.context.build(source, "").kernel("f");
+    let out = setup.context.zeros::<i32>(ITEMS);
+    kernel.set_all(arguments![&out, 3_i32]);
+    let event = launch(&setup.queue, &kernel, &[ITEMS], &[GROUP], &[]);
+    match event.wait() {
+        CL_SUCCESS => assert_eq!(read::<i32>(&setup.queue, &out), vec![9; ITEMS]),
+        _ => assert_eq!(event.status(), CL_OUT_OF_RESOURCES),
+    }
 }

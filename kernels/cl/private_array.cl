@@ -1,10 +1,10 @@
 // Private arrays whose length is known only when the kernel runs (SPV_INTEL_variable_length_array). A function that makes some has memory
-// from which they take their parts, one behind the other. The front end of SPIR-V calls this; programs cannot name it.
+// from which they take their parts, one behind the other. The front end of SPIR-V calls this.
 #include "lockstep.h"
 
 #pragma OPENCL EXTENSION __cl_clang_variadic_functions : enable
 
-// The launch fails with this text; the work-item has to end then.
+// The launch fails with this text, and no work-item of the group goes on. A trap has to follow, which tells LLVM so.
 __attribute__((cold, nomerge)) void __lockstep_fail(constant char *format, ...);
 
 // The address of an array of `count` elements of `size` bytes each in memory of `room` bytes, of which the first `used` are taken. The

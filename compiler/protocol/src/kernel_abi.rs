@@ -43,12 +43,10 @@ pub struct LaunchFrame {
     pub globals: *const *mut u8,
     /// Where private storage starts in the scratch memory; a multiple of 128.
     pub items_offset: u64,
-    /// Prints one formatted call, or notes that the launch fails.
+    /// Prints one formatted call, or makes the launch fail and does not return.
     pub printf: PrintfFn,
     /// First argument of `printf`.
     pub printf_context: *const c_void,
-    /// Whether a work-item has made the launch fail; read where a group comes to a barrier that such a work-item does not come to.
-    pub has_failed: *const bool,
     /// What `get_work_dim` gives.
     pub work_dim: u32,
     /// The counters of [`MOST_COUNTED_LOOPS`](crate::loop_profile::MOST_COUNTED_LOOPS) loops; null where nobody wants to know.

@@ -73,8 +73,6 @@ pub struct Frame<'ctx> {
     pub printf: (PointerValue<'ctx>, PointerValue<'ctx>),
     /// Where printf's arguments are packed.
     pub printf_args: Option<PointerValue<'ctx>>,
-    /// Where it stands that the launch has failed, if its work-items may make it fail.
-    pub has_failed: Option<PointerValue<'ctx>>,
     /// The address of the launch's [`LaunchFrame`].
     pub address: PointerValue<'ctx>,
     /// The kernel's inputs, in order.
@@ -219,7 +217,6 @@ pub fn enter_kernel<'ctx>(
 
     let mut globals: SecondaryMap<Global, Option<PointerValue<'ctx>>> = SecondaryMap::new();
     let mut most_args = None;
-    let mut may_fail = false;
     for inst_node in entered.instructions() {
         match &inst_node.data {
             InstData::GlobalAddr { global } if globals[*global].is_none() => {
@@ -233,10 +230,7 @@ pub fn enter_kernel<'ctx>(
                     value.into_pointer_value()
                 });
             }
-            InstData::Printf { format, arguments } => {
-                most_args = most_args.max(Some(arguments.len()));
-                may_fail |= module.formats[*format].is_failure;
-            }
+            InstData::Printf { arguments, .. } => most_args = most_args.max(Some(arguments.len())),
             _ => {}
         }
     }
@@ -285,7 +279,6 @@ pub fn enter_kernel<'ctx>(
         work_dim: load_field(offset_of!(LaunchFrame, work_dim), Type::I32)?.into_int_value(),
         printf: (pointer(offset_of!(LaunchFrame, printf))?, pointer(offset_of!(LaunchFrame, printf_context))?),
         printf_args,
-        has_failed: may_fail.then(|| pointer(offset_of!(LaunchFrame, has_failed))).transpose()?,
         address: frame,
         inputs,
         results: Vec::new(),

@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::work_item::{Group, Item, Triple};
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
-use inkwell::values::{BasicValue, IntValue, PhiValue};
+use inkwell::values::{IntValue, PhiValue};
 use lockstep_ir::ir::Query;
 
 /// The open loop over groups, between [`open_groups`] and [`GroupLoop::close_loop`].
@@ -91,24 +91,6 @@ pub fn group_at<'ctx>(
 }
 
 impl<'ctx> GroupLoop<'ctx> {
-    /// Goes on to the next group if a work-item has made the launch fail: nothing is kept for one that did not come to the barrier.
-    /// Emission goes on where none has.
-    pub fn leave_failed_group(&self, emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>) -> Emitted<()> {
-        let Some(has_failed) = frame.has_failed else { return Ok(()) };
-        let builder = &emitter.builder;
-        let flag = builder.build_load(emitter.context.i8_type(), has_failed, "failed")?;
-        if let Some(load_instruction) = flag.as_instruction_value() {
-            // Any thread may set it at any time.
-            load_instruction.set_volatile(true)?;
-        }
-        let zero = emitter.context.i8_type().const_zero();
-        let is_set = builder.build_int_compare(IntPredicate::NE, flag.into_int_value(), zero, "")?;
-        let behind = emitter.append_block("behind");
-        builder.build_conditional_branch(is_set, self.latch, behind)?;
-        emitter.position_at(behind);
-        Ok(())
-    }
-
     /// Ends the loop; emission goes on behind it.
     pub fn close_loop(self, emitter: &Emitter<'ctx, '_>, frame: &Frame<'ctx>) -> Emitted<()> {
         let builder = &emitter.builder;

@@ -223,9 +223,6 @@ pub fn generate_kernel<'ctx>(
             }
             _ => run_items(&emitter, kernel, &storage, &frame, group, region_function)?,
         };
-        if next_regions.iter().any(Option::is_some) {
-            groups.leave_failed_group(&emitter, &frame)?;
-        }
         go_on(&emitter, &groups, &region_starts, &next_regions, next_number)?;
     }
     groups.close_loop(&emitter, &frame)?;

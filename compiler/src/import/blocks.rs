@@ -95,15 +95,12 @@ pub(super) fn fill_body<'m>(kernel_body: &mut Body<'_, 'm>, function: LlvmValue<
 }
 
 /// Where a block goes on: nowhere behind a trap, from which LLVM lets a jump lead to one block that nothing reaches.
-fn followed_blocks(llvm_block: LlvmBlock<'_>) -> Vec<LlvmBlock<'_>> {
-    match ends_in_trap(llvm_block) {
-        true => Vec::new(),
-        false => llvm_block.successors(),
-    }
+fn list_next_blocks(llvm_block: LlvmBlock<'_>) -> Vec<LlvmBlock<'_>> {
+    if ends_in_trap(llvm_block) { Vec::new() } else { llvm_block.successors() }
 }
 
 /// Whether the last instruction before the terminator ends the work-item.
-pub(super) fn ends_in_trap(llvm_block: LlvmBlock<'_>) -> bool {
+fn ends_in_trap(llvm_block: LlvmBlock<'_>) -> bool {
     let is_call = |instruction: &LlvmValue<'_>| instruction.opcode() == Some(LLVMOpcode::LLVMCall);
     llvm_block.last_before_terminator().filter(is_call).is_some_and(calls::is_trap)
 }
@@ -116,12 +113,12 @@ pub(super) fn reverse_postorder(function: LlvmValue<'_>) -> Vec<LlvmBlock<'_>> {
     let mut visited = HashSet::from([entry]);
     let mut block_order = Vec::new();
     // The last successor is followed first, so that the blocks come in the order of the source.
-    let mut block_stack = vec![(entry, followed_blocks(entry).into_iter().rev())];
+    let mut block_stack = vec![(entry, list_next_blocks(entry).into_iter().rev())];
     while let Some((llvm_block, successors)) = block_stack.last_mut() {
         match successors.next() {
             Some(next) => {
                 if visited.insert(next) {
-                    block_stack.push((next, followed_blocks(next).into_iter().rev()));
+                    block_stack.push((next, list_next_blocks(next).into_iter().rev()));
                 }
             }
             None => {

@@ -25,6 +25,9 @@ pub(super) fn import_printf<'m>(
     instruction: LlvmValue<'m>,
     outcome: Outcome,
 ) -> Attempt<Lanes> {
+    if outcome == Outcome::Failure && !matches!(instruction.ty().kind(), TypeKind::Void) {
+        refuse!("__lockstep_fail with a result");
+    }
     let arguments = instruction.call_args();
     let Some((&format, arguments)) = arguments.split_first() else {
         refuse!("printf without a format");

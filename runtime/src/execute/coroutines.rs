@@ -5,6 +5,9 @@
 //! [`go_on`] in every round; after some rounds another call of the function begins, on a stack of its own, with the work that
 //! is left. From then on whoever waits hands over in every round: those that wait as well have their turns, and where none of
 //! them gets done one more begins. All of them are one thread's, and change hands nowhere else.
+//!
+//! Where one of them [gives up](super::giving_up), nobody goes on: whoever runs on a stack of its own hands over for the last time, and
+//! the work that was begun first leaves the code.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -13,6 +16,8 @@ use std::ptr;
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
+
+use super::giving_up::{Running, current_code, leave_code, must_give_up, recycle_stack};
 
 /// Does work of the region that the context is of until none is left.
 type Work = unsafe extern "C" fn(*mut c_void);
@@ -45,6 +50,12 @@ struct Turns {
     current: Cell<*const Yielder<(), ()>>,
     /// Rounds that the first one waited while nobody else did, or that those that wait had their turns.
     rounds: Cell<u32>,
+    /// The code that the region is of, if it may give up.
+    code: *const Running,
+    /// The region that runs again afterwards.
+    around: *const Turns,
+    /// Whether one of them has given up.
+    has_given_up: Cell<bool>,
 }
 
 thread_local! {
@@ -60,6 +71,7 @@ thread_local! {
 /// `region_work` may be called with the context any number of times, by this thread, until it returns; calls may be under way at
 /// once, of which each runs until it ends or calls [`go_on`].
 pub unsafe extern "C" fn run_region(region_work: Work, context: *mut c_void) {
+    let around = RUNNING.get();
     let turns = Turns {
         work: region_work,
         context,
@@ -67,8 +79,11 @@ pub unsafe extern "C" fn run_region(region_work: Work, context: *mut c_void) {
         more: Cell::new(true),
         current: Cell::new(ptr::null()),
         rounds: Cell::new(0),
+        code: current_code(),
+        around,
+        has_given_up: Cell::new(false),
     };
-    let around = RUNNING.replace(&turns);
+    RUNNING.set(&turns);
     // SAFETY: as the caller promises.
     unsafe { region_work(context) };
     turns.more.set(false);
@@ -82,6 +97,9 @@ pub unsafe extern "C" fn run_region(region_work: Work, context: *mut c_void) {
 pub extern "C" fn go_on() {
     // SAFETY: null, or what `run` has on its stack until all work has returned.
     let Some(turns) = (unsafe { RUNNING.get().as_ref() }) else { return };
+    if must_give_up() {
+        give_up();
+    }
     let current_yielder = turns.current.get();
     if current_yielder.is_null() && !turns.somebody_waits() {
         turns.rounds.set(turns.rounds.get() + 1);
@@ -100,7 +118,35 @@ pub extern "C" fn go_on() {
     }
 }
 
+/// Leaves the code that this thread runs for good, whichever of its regions and whoever's turn it is. Returns only where the code may not
+/// give up. Called by code, or by functions that it calls and that own nothing.
+pub fn give_up() {
+    // SAFETY: null, or what `run_region` has on a stack that is still there.
+    while let Some(turns) = unsafe { RUNNING.get().as_ref() }.filter(|turns| turns.code == current_code()) {
+        if turns.code.is_null() {
+            return;
+        }
+        turns.has_given_up.set(true);
+        // SAFETY: null, or that of the coroutine that runs, which is the one that calls.
+        if let Some(to) = unsafe { turns.current.get().as_ref() } {
+            // Nobody comes back here.
+            to.suspend(());
+        }
+        turns.end_waiting();
+        RUNNING.set(turns.around);
+    }
+    // SAFETY: all turns have ended, so this is the stack that the code began on. What it called owns nothing.
+    unsafe { leave_code() };
+}
+
 impl Turns {
+    /// Ends all those that wait where they are.
+    fn end_waiting(&self) {
+        for coroutine in self.waiting.take() {
+            keep_turn_stack(coroutine);
+        }
+    }
+
     fn somebody_waits(&self) -> bool {
         !self.waiting.borrow().is_empty()
     }
@@ -112,6 +158,9 @@ impl Turns {
         for _ in 0..waiting_count {
             let next_coroutine = self.waiting.borrow_mut().pop_front();
             has_ended |= next_coroutine.is_some_and(|coroutine| self.give_turn(coroutine));
+            if self.has_given_up.get() {
+                return give_up();
+            }
         }
         self.rounds.set(self.rounds.get().wrapping_add(1));
         let is_time = waiting_count < MANY || self.rounds.get().is_multiple_of(SELDOM);
@@ -135,6 +184,9 @@ impl Turns {
             unsafe { &*turns }.work_on_stack(yielder);
         });
         self.give_turn(coroutine);
+        if self.has_given_up.get() {
+            give_up();
+        }
         true
     }
 
@@ -150,15 +202,10 @@ impl Turns {
     fn give_turn(&self, mut coroutine: Turn) -> bool {
         let own_yielder = self.current.get();
         let result = coroutine.resume(());
-        let has_ended = matches!(result, CoroutineResult::Return(()));
+        let has_ended = matches!(result, CoroutineResult::Return(())) || self.has_given_up.get();
         self.current.set(own_yielder);
         if has_ended {
-            let coroutine_stack = coroutine.into_stack();
-            STACKS.with_borrow_mut(|stacks| {
-                if stacks.len() < KEPT {
-                    stacks.push(coroutine_stack);
-                }
-            });
+            keep_turn_stack(coroutine);
         } else {
             self.waiting.borrow_mut().push_back(coroutine);
         }
@@ -166,8 +213,21 @@ impl Turns {
     }
 }
 
+/// Keeps the stack of a turn that has ended or is not to go on.
+fn keep_turn_stack(coroutine: Turn) {
+    let coroutine_stack = recycle_stack(coroutine);
+    STACKS.with_borrow_mut(|stacks| {
+        if stacks.len() < KEPT {
+            stacks.push(coroutine_stack);
+        }
+    });
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::super::giving_up::run_until_given_up;
     use super::*;
 
     /// Pieces of work that each wait for some others.
@@ -226,6 +286,79 @@ mod tests {
         for (piece, after) in after.into_iter().enumerate() {
             assert!(after.is_none_or(|after| place(after) < place(piece)), "{piece}");
         }
+    }
+
+    /// Pieces of work, each of which waits but for one that gives up when so many have begun.
+    struct Doomed {
+        taken: Cell<usize>,
+        /// The piece that gives up.
+        gives_up: usize,
+        has_failed: AtomicBool,
+        /// Whether it tells others, who wait, instead of leaving at once.
+        tells: bool,
+    }
+
+    unsafe extern "C" fn wait_or_give_up(context: *mut c_void) {
+        // SAFETY: `run_doomed` gives the context, and has it on its stack.
+        let doomed = unsafe { &*context.cast::<Doomed>() };
+        let piece = doomed.taken.replace(doomed.taken.get() + 1);
+        loop {
+            if piece == doomed.gives_up {
+                doomed.has_failed.store(true, Ordering::Relaxed);
+                if !doomed.tells {
+                    give_up();
+                    unreachable!("it has left");
+                }
+            }
+            go_on();
+        }
+    }
+
+    /// Runs pieces that wait for ever until one gives up; how many had begun, and how many stacks are kept afterwards.
+    fn run_doomed(gives_up: usize, tells: bool) -> (usize, usize) {
+        STACKS.with_borrow_mut(Vec::clear);
+        let doomed = Doomed { taken: Cell::new(0), gives_up, has_failed: AtomicBool::new(false), tells };
+        let context = ptr::from_ref(&doomed).cast_mut().cast();
+        let mut went_on = false;
+        let ended = run_until_given_up(0, &doomed.has_failed, || {
+            // SAFETY: the context lives until all work is done or has been left.
+            unsafe { run_region(wait_or_give_up, context) };
+            went_on = true;
+        });
+        assert_eq!((ended, went_on), (Ok(()), false));
+        assert!(RUNNING.get().is_null() && current_code().is_null());
+        (doomed.taken.get(), STACKS.with_borrow(Vec::len))
+    }
+
+    #[test]
+    fn all_leave_when_one_gives_up() {
+        for tells in [false, true] {
+            for gives_up in 0..5 {
+                let (begun, kept) = run_doomed(gives_up, tells);
+                assert!(begun > gives_up, "{begun}");
+                // All stacks but the first one's are kept.
+                assert_eq!(kept, begun - 1, "{gives_up} {tells}");
+            }
+        }
+        // The thread runs what does not give up as before.
+        assert_eq!(order(vec![Some(1), None]), [1, 0]);
+    }
+
+    #[test]
+    fn code_that_gives_up_leaves_none_but_itself() {
+        let outer_failed = AtomicBool::new(false);
+        let mut steps = Vec::new();
+        let outer = run_until_given_up(0, &outer_failed, || {
+            let inner_failed = AtomicBool::new(true);
+            let inner = run_until_given_up(0, &inner_failed, || {
+                give_up();
+                unreachable!("it has left");
+            });
+            steps.push(inner);
+        });
+        assert_eq!((outer, steps), (Ok(()), vec![Ok(())]));
+        // Where nobody may, it comes back.
+        give_up();
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 mod announcement;
 mod compiler_rt;
-mod coroutines;
+pub mod coroutines;
 mod gdb_interface;
+pub mod giving_up;
 pub mod loaded_code;
-pub(crate) mod own_stack;
+pub mod own_stack;
 mod perf_map;
 pub mod process_exit;
 pub mod symbols;

@@ -33,19 +33,28 @@ pub fn run_with_stack<R>(frame_bytes: u64, body: impl FnOnce() -> R) -> Result<R
     if frame_bytes <= MOST_ON_THREAD {
         return Ok(body());
     }
+    let mut stack = take_stack(frame_bytes)?;
+    let result = on_stack(&mut stack, body);
+    keep_stack(stack);
+    Ok(result)
+}
+
+/// A stack with room for frames of so many bytes: the one that the thread keeps, if it suffices. A body within a body finds none and gets
+/// another.
+pub(super) fn take_stack(frame_bytes: u64) -> Result<DefaultStack, OutOfStack> {
     if frame_bytes > MOST {
         return Err(OutOfStack);
     }
     let bytes = (frame_bytes + ROOM_FOR_CALLS) as usize;
-    // A body within a body finds none and gets another.
-    let kept = KEPT.with(|kept| kept.borrow_mut().take()).filter(|stack| size_of_stack(stack) >= bytes);
-    let mut stack = match kept {
-        Some(stack) => stack,
-        None => DefaultStack::new(bytes).map_err(|_| OutOfStack)?,
-    };
-    let result = on_stack(&mut stack, body);
+    match KEPT.with(|kept| kept.borrow_mut().take()).filter(|stack| size_of_stack(stack) >= bytes) {
+        Some(stack) => Ok(stack),
+        None => DefaultStack::new(bytes).map_err(|_| OutOfStack),
+    }
+}
+
+/// Gives a stack back to the thread.
+pub(super) fn keep_stack(stack: DefaultStack) {
     KEPT.with(|kept| *kept.borrow_mut() = Some(stack));
-    Ok(result)
 }
 
 fn size_of_stack(stack: &DefaultStack) -> usize {

@@ -21,6 +21,7 @@ use crate::arena;
 use crate::clock::milliseconds_since;
 use crate::command::Run;
 use crate::device::Device;
+use crate::execute::coroutines::give_up;
 use crate::execute::own_stack::OutOfStack;
 use crate::memory::Memory;
 use crate::program::executable::Executable;
@@ -116,7 +117,6 @@ impl Launch {
             items_offset: self.items_offset,
             printf: print_from_kernel,
             printf_context: std::ptr::from_ref(self).cast(),
-            has_failed: self.failed.as_ptr(),
             loop_counters: self.variant.loop_counters(),
             work_dim: self.range.dimensions,
         }
@@ -173,7 +173,8 @@ impl Launch {
         group_range: Range<u64>,
     ) -> std::result::Result<(), OutOfStack> {
         let _mode = float_mode::FloatMode::enter_mode(self.flush_denormals);
-        let chunk = Chunk { usable: self.usable_forms, launch_turn: &self.turn, group_range };
+        let has_failed = self.executable.may_give_up().then_some(&self.failed);
+        let chunk = Chunk { usable: self.usable_forms, launch_turn: &self.turn, group_range, has_failed };
         let ended_trial = self.variant.run_chunk(chunk, |entry, group_range| {
             // SAFETY: `entry` is code made for this frame's layout and owned by `variant`, which lives as
             // long as `self`. The frame's pointers lead to memory that `self` holds, and `scratch` suffices for
@@ -186,12 +187,12 @@ impl Launch {
         Ok(())
     }
 
-    /// Prints by a format of the program, given by its index, or notes why the launch fails. What printf returns; nothing if there is no
-    /// such format.
+    /// Does what a format of the program says, given by its index, with the text: prints it, or notes why the launch fails. Nothing if there is
+    /// no such format.
     ///
     /// # Safety
     /// `arguments` has a word for each element of the format's arguments.
-    unsafe fn print_formatted(&self, format: u32, arguments: *const u64) -> Option<i32> {
+    unsafe fn handle_text(&self, format: u32, arguments: *const u64) -> Option<TextOutcome> {
         let format = self.executable.outline().formats.get(format as usize)?;
         let word_count = format.args.iter().map(|(_, lane_count)| usize::from(*lane_count)).sum();
         let words = match word_count {
@@ -203,14 +204,22 @@ impl Launch {
         // SAFETY: the argument of `%s` is a string constant of the program: not null (the caller looks), and it ends in a null.
         let string_at = |address| unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes().to_vec();
         if format.is_failure {
+            self.failed.store(true, Ordering::Relaxed);
             let text = printf::render_call(format, words, string_at).unwrap_or_else(|| format.text.clone());
             self.reason.lock().get_or_insert_with(|| String::from_utf8_lossy(&text).into_owned());
-            self.failed.store(true, Ordering::Relaxed);
-            return Some(0);
+            return Some(TextOutcome::Failed);
         }
         self.printed.store(true, Ordering::Relaxed);
-        Some(printf::print_call(format, words, string_at))
+        Some(TextOutcome::Printed(printf::print_call(format, words, string_at)))
     }
+}
+
+/// What became of a text that code has formatted.
+enum TextOutcome {
+    /// It was printed; the result of printf.
+    Printed(i32),
+    /// The launch fails with it.
+    Failed,
 }
 
 impl GroupWork for Launch {
@@ -243,14 +252,27 @@ fn describe_sizes(dimensions: u32, sizes: [u64; 3]) -> String {
     sizes.iter().take(dimensions as usize).map(u64::to_string).collect::<Vec<_>>().join(" x ")
 }
 
-/// What code calls for printf: a `kernel_abi::PrintfFn`.
+/// What code calls for printf and to make the launch fail: a `kernel_abi::PrintfFn`. It does not return where the launch fails.
 unsafe extern "C" fn print_from_kernel(context: *const c_void, format: u32, arguments: *const u64) -> i32 {
     // SAFETY: the frame was made by `Launch::launch_frame`, whose launch lives while its code runs.
     let launch = unsafe { &*context.cast::<Launch>() };
     // SAFETY: the code packs one word per element of each argument of the format.
-    let print = || unsafe { launch.print_formatted(format, arguments) };
-    let result = std::panic::catch_unwind(AssertUnwindSafe(print));
-    result.ok().flatten().unwrap_or(-1)
+    let handle = || unsafe { launch.handle_text(format, arguments) };
+    match std::panic::catch_unwind(AssertUnwindSafe(handle)) {
+        Ok(Some(TextOutcome::Printed(result))) => result,
+        Ok(None) => -1,
+        Ok(Some(TextOutcome::Failed)) => {
+            give_up();
+            -1
+        }
+        Err(panic) => {
+            drop(panic);
+            if launch.failed.load(Ordering::Relaxed) {
+                give_up();
+            }
+            -1
+        }
+    }
 }
 
 /// The scratch memory a launch needs: (offset of the code's own storage, size of all), `local_end` being the end

@@ -17,7 +17,7 @@ use lockstep_protocol::program_metadata::Outline;
 
 const MAGIC: &[u8] = b"LOCKSTEP";
 /// Raise when the bytes or the meaning of the bitcode change.
-const FORMAT: &[u8; 8] = b"FORMAT14";
+const FORMAT: &[u8; 8] = b"FORMAT15";
 
 /// What a program binary holds.
 #[derive(Clone, Debug)]

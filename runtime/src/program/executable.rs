@@ -49,6 +49,8 @@ const TAKES_LONG: usize = 4_000;
 pub struct Executable {
     linked: LinkedProgram,
     outline: Outline,
+    /// Whether work-items of its kernels may make their launch fail.
+    may_give_up: bool,
     /// A hash of the portable form.
     identity: OnceLock<[u8; 32]>,
     globals: Globals,
@@ -180,6 +182,7 @@ impl Executable {
         let kernel_code = kernels.map(|(kernel, precompiled)| Code::new(takes_long(kernel), precompiled)).collect();
         Ok(Executable {
             linked: linked_program,
+            may_give_up: outline.formats.iter().any(|format| format.is_failure),
             outline,
             identity: OnceLock::new(),
             globals,
@@ -197,6 +200,11 @@ impl Executable {
     /// The kernels and formats.
     pub fn outline(&self) -> &Outline {
         &self.outline
+    }
+
+    /// Whether work-items of its kernels may make their launch fail.
+    pub fn may_give_up(&self) -> bool {
+        self.may_give_up
     }
 
     /// The program-scope variables.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use lockstep_protocol::item_form::{Alternatives, ItemForm};
@@ -71,6 +71,8 @@ pub struct Chunk<'a> {
     pub launch_turn: &'a LaunchTurn,
     /// Its groups, of which there is one at least.
     pub group_range: Range<u64>,
+    /// Whether the launch has failed; none if its code never gives up.
+    pub has_failed: Option<&'a AtomicBool>,
 }
 
 /// Code of another form, and what its calls need.
@@ -209,18 +211,18 @@ impl FormTrials {
         chunk: Chunk<'_>,
         run: impl Fn(KernelEntry, Range<u64>),
     ) -> Result<Option<EndedTrial>, OutOfStack> {
-        let Chunk { usable, launch_turn, group_range } = chunk;
+        let Chunk { usable, launch_turn, group_range, has_failed } = chunk;
         let group_count = group_range.end - group_range.start;
         let stage = self.stage();
         let best_code = self.best_code.load(Ordering::Acquire);
         let best_number = if usable.contains(best_code) { best_code } else { 0 };
         let run_code = |number: usize, group_range: Range<u64>| {
             let started = Instant::now();
-            self.find_code(number, own_code).call_with_stack(|entry| run(entry, group_range))?;
+            self.find_code(number, own_code).call_with_stack(has_failed, |entry| run(entry, group_range))?;
             Ok(started.elapsed())
         };
         if matches!(stage, Stage::Over | Stage::AwaitCode) {
-            self.find_code(best_number, own_code).call_with_stack(|entry| run(entry, group_range))?;
+            self.find_code(best_number, own_code).call_with_stack(has_failed, |entry| run(entry, group_range))?;
             return Ok(None);
         }
         let tried_code = self.tried_code.load(Ordering::Acquire);

@@ -1,7 +1,7 @@
 //! A kernel's code in memory, as launches run it.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -15,6 +15,7 @@ use lockstep_protocol::loop_profile::{LoopCounters, LoopProfile};
 use super::form_trials::{Chunk, EndedTrial, FormTrials, UsableForms};
 use super::kernel_report::VariantUsage;
 use super::promotion::Promotion;
+use crate::execute::giving_up::run_until_given_up;
 use crate::execute::loaded_code::{LoadError, LoadedCode};
 use crate::execute::own_stack::{OutOfStack, run_with_stack};
 use crate::options::options;
@@ -68,12 +69,21 @@ impl CallableCode {
         Ok(CallableCode { code: LoadedCode::map_object(object)?, stack_bytes: object.stack_bytes })
     }
 
-    /// Calls `run` with the function that runs work-groups, where there is room for its frames.
+    /// Calls `run` with the function that runs work-groups, where there is room for its frames. Where it is given whether the launch has
+    /// failed, the code may give up.
     ///
     /// # Errors
     /// [`OutOfStack`] where it was not called for want of memory.
-    pub fn call_with_stack<T>(&self, run: impl FnOnce(KernelEntry) -> T) -> Result<T, OutOfStack> {
-        run_with_stack(self.stack_bytes, || run(self.code.kernel_entry()))
+    pub fn call_with_stack(
+        &self,
+        has_failed: Option<&AtomicBool>,
+        run: impl FnOnce(KernelEntry),
+    ) -> Result<(), OutOfStack> {
+        let call = || run(self.code.kernel_entry());
+        match has_failed {
+            None => run_with_stack(self.stack_bytes, call),
+            Some(has_failed) => run_until_given_up(self.stack_bytes, has_failed, call),
+        }
     }
 }
 
@@ -134,7 +144,7 @@ impl LoadedVariant {
                 Some(optimized_code) => optimized_code,
                 None => {
                     let started = Instant::now();
-                    let result = self.code.call_with_stack(|entry| run(entry, chunk.group_range));
+                    let result = self.code.call_with_stack(chunk.has_failed, |entry| run(entry, chunk.group_range));
                     promotion.add_time(started.elapsed());
                     return result.map(|()| None);
                 }
@@ -142,7 +152,7 @@ impl LoadedVariant {
         };
         match self.trials.get() {
             Some(trials) => trials.run_chunk(last_code, chunk, run),
-            None => last_code.call_with_stack(|entry| run(entry, chunk.group_range)).map(|()| None),
+            None => last_code.call_with_stack(chunk.has_failed, |entry| run(entry, chunk.group_range)).map(|()| None),
         }
     }
 

@@ -113,8 +113,8 @@ pub enum InstData {
     Call { callee: Callee, arguments: Vec<Value> },
     /// Sets what the function that it stands in returns to this work-item's call, where it is the last one to do so. Only in functions.
     SetResults { arguments: Vec<Value> },
-    /// Formats and prints; the result is `i32`: 0, or -1 on failure. By a format of failures the launch fails instead: the work-item ends
-    /// then, and its group goes no further than to where the others wait or end.
+    /// Formats and prints; the result is `i32`: 0, or -1 on failure. By a format of failures the launch fails instead, and no work-item of
+    /// the group goes on.
     Printf { format: Format, arguments: Vec<Value> },
 }
 

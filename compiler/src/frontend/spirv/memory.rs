@@ -76,8 +76,8 @@ pub(super) fn translate_variable(translator: &mut Translator<'_>, opcode: Op, wo
     Ok(())
 }
 
-/// Most bytes of one variable in private memory.
-pub(super) const MAX_VARIABLE: u64 = 1 << 30;
+/// Most bytes of one variable in private memory, as where modules are imported.
+pub(super) const MAX_VARIABLE: u64 = 1 << 28;
 
 /// The widest alignment that accesses are believed to have. Nothing gets faster by more.
 const WIDEST_ALIGNMENT: u32 = 256;
@@ -87,7 +87,7 @@ const WIDEST_ALIGNMENT: u32 = 256;
 const NEGATIVE_128: u32 = i8::MIN as u32;
 
 /// How a variable of a function is aligned.
-fn restore_alignment(declared: u32) -> u32 {
+pub(super) fn restore_alignment(declared: u32) -> u32 {
     match declared {
         0 => WIDEST_ALIGNMENT,
         NEGATIVE_128 => 128,

@@ -1,9 +1,9 @@
 //! Private arrays whose length a value tells (`SPV_INTEL_variable_length_array`).
 //!
 //! An array whose length is known when the program is built, and that is made once in a call of the function, is a variable of the
-//! function. All others take parts of one piece of private memory of the function, one behind the other, until it ends or
-//! `OpRestoreMemoryINTEL` gives them back. The piece has [`ROOM`] bytes, and as many more as the arrays of known length come to that may
-//! be made several times; a work-item that wants more makes the launch fail (`kernels/cl/private_array.cl`).
+//! function. Others take parts of one piece of private memory of the function, one behind the other, until it ends or
+//! `OpRestoreMemoryINTEL` gives them back. The piece has [`ROOM`] bytes, and as many more as those arrays of known length come to if each is
+//! made once; a work-item that wants more makes the launch fail (`kernels/cl/private_array.cl`).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,14 +14,15 @@ use super::error::{Attempt, refuse};
 use super::function_state::{FunctionState, LateArray, LateText, VariableLengthArrays};
 use super::ids::{Id, IdSet};
 use super::mangle::Parameter;
-use super::memory::{MAX_VARIABLE, spell_alignment};
+use super::memory::{MAX_VARIABLE, restore_alignment, spell_alignment};
 use super::translator::Translator;
 use super::values::{Typed, ValueText};
 
 /// Bytes of private memory for the arrays of a function whose length only a run tells.
 const ROOM: u64 = 64 << 10;
 
-/// Bytes behind these. Without them the same bytes of all work-items of a gang would lie in one set of the processor's cache.
+/// Bytes behind these. Without them the same bytes of the work-items of a gang would lie in one set of the processor's cache where all
+/// lengths are those of a run.
 const BYTES_APART: u64 = 256;
 
 /// Arrays of known length behind the first block for which a way back to their block is looked for; further ones share memory.
@@ -83,7 +84,7 @@ fn read_request(translator: &Translator<'_>, opcode: Op, words: &[u32]) -> Attem
     if element_bytes == 0 || element_bytes > MAX_VARIABLE {
         refuse!("an array in private memory of elements of {element_bytes} bytes; 1 to {MAX_VARIABLE} are allowed");
     }
-    let declared = translator.declarations.decoration_number(result.1, Decoration::Alignment);
+    let declared = translator.declarations.decoration_number(result.1, Decoration::Alignment).map(restore_alignment);
     Ok(ArrayRequest {
         result,
         length,
@@ -200,11 +201,11 @@ fn make_shared_memory(state: &mut FunctionState) -> Attempt<()> {
     if !is_shared {
         return Ok(());
     }
-    if known_bytes > MAX_VARIABLE {
-        refuse!("arrays of {known_bytes} bytes in private memory; {MAX_VARIABLE} are allowed");
+    let room = ROOM.saturating_add(known_bytes);
+    let bytes = room.saturating_add(BYTES_APART);
+    if bytes > MAX_VARIABLE {
+        refuse!("arrays of {known_bytes} bytes in private memory that are made in loops; {MAX_VARIABLE} are allowed");
     }
-    let room = ROOM + known_bytes;
-    let bytes = room + BYTES_APART;
     state.entry_lines.push_str(&format!(
         "  %arrays = alloca [{bytes} x i8], align {alignment}\n  %arrays.used = alloca i64, align 8\n  store i64 0, ptr %arrays.used\n  \
          %arrays.room = add i64 {room}, 0\n"

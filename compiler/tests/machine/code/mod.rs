@@ -14,10 +14,13 @@ use lockstep_protocol::kernel_abi::LaunchFrame;
 use lockstep_protocol::loop_profile::{LoopCounters, MOST_COUNTED_LOOPS};
 use lockstep_protocol::parameters::ParamKind;
 use lockstep_protocol::types::Type;
+use lockstep_runtime::execute::coroutines::give_up;
+use lockstep_runtime::execute::giving_up::run_until_given_up;
 use lockstep_runtime::execute::loaded_code::LoadedCode;
 use object::{Object, UNWRITTEN};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use watch::watched;
 
 /// Groups per call of the code: few, so that chunks begin and end in the middle of rows.
@@ -28,7 +31,7 @@ struct Printer<'a> {
     events: RefCell<Vec<PrintfEvent>>,
     /// The text of the failure that the launch ended with, as the interpreter spells it.
     failure: RefCell<Option<String>>,
-    has_failed: Cell<bool>,
+    has_failed: AtomicBool,
 }
 
 unsafe extern "C" fn print(context: *const c_void, format: u32, packed: *const u64) -> i32 {
@@ -38,8 +41,9 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, packed: *const u
         let format = Format::from_u32(format);
         if printer.module.formats[format].is_failure {
             let text = String::from_utf8_lossy(&printer.module.formats[format].text).into_owned();
-            *printer.failure.borrow_mut() = Some(Fault::LaunchFailure(text).to_string());
-            printer.has_failed.set(true);
+            printer.failure.borrow_mut().get_or_insert(Fault::LaunchFailure(text).to_string());
+            printer.has_failed.store(true, Ordering::Relaxed);
+            give_up();
             return 0;
         }
         let types = printer.module.formats[format].args.iter();
@@ -136,7 +140,7 @@ impl<'m> Code<'m> {
             module,
             events: RefCell::new(Vec::new()),
             failure: RefCell::new(None),
-            has_failed: Cell::new(false),
+            has_failed: AtomicBool::new(false),
         };
         let frame = LaunchFrame {
             global_offset: range.global_offset,
@@ -148,23 +152,31 @@ impl<'m> Code<'m> {
             items_offset,
             printf: print,
             printf_context: (&raw const printer).cast(),
-            has_failed: printer.has_failed.as_ptr(),
             loop_counters: loop_counters.as_ptr(),
             work_dim: range.work_dim,
         };
+        let may_fail = module.formats.values().any(|format| format.is_failure);
         let groups: u64 = range.num_groups().iter().product();
         watched(name, || {
             for first in (0..groups).step_by(CHUNK as usize) {
-                // SAFETY: the frame and the scratch memory are as the ABI says, and what the kernel does with
-                // the buffers is defined.
-                unsafe { loaded.kernel_entry()(&frame, scratch.ptr(), first, groups.min(first + CHUNK)) };
+                let call = || {
+                    // SAFETY: the frame and the scratch memory are as the ABI says, and what the kernel does with
+                    // the buffers is defined.
+                    unsafe { loaded.kernel_entry()(&frame, scratch.ptr(), first, groups.min(first + CHUNK)) };
+                };
+                if !may_fail {
+                    call();
+                } else if !printer.has_failed.load(Ordering::Relaxed) {
+                    run_until_given_up(compiled.object.stack_bytes, &printer.has_failed, call)
+                        .expect("memory for a stack");
+                }
             }
         });
+        scratch.contents()?;
+        block.contents()?;
         if let Some(failure) = printer.failure.take() {
             return Err(failure);
         }
-        scratch.contents()?;
-        block.contents()?;
         memory.buffers = buffers.iter().map(Object::contents).collect::<Result<_, _>>()?;
         memory.globals = globals.iter().map(Object::contents).collect::<Result<_, _>>()?;
         Ok(Report { printf: printer.events.into_inner(), ..Report::default() })
