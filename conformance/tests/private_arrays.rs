@@ -42,6 +42,7 @@ fn assemble_kernel(rest: &str) -> Vec<u8> {
     %five = OpConstant %int 5
     %none = OpConstant %long 0
     %middle = OpConstant %long 37
+    %sixteen = OpConstant %long 16
     %device = OpConstant %int 1
     %workgroup = OpConstant %int 2
     %subgroup = OpConstant %int 3
@@ -212,8 +213,8 @@ fn check_failures(rest: &str, local: usize) {
         // The work-item has not gone on, and others have written theirs or not.
         assert_eq!(left[place_of(FAILING)], -1, "{length}");
         assert!((0..ITEMS).all(|id| [-1, id as i32].contains(&left[place_of(id)])), "{length}: {left:?}");
-        if rest == BARRIER {
-            // Nobody of its group has gone on behind the barrier.
+        if [BARRIER, REDUCTION].contains(&rest) {
+            // Nobody of its group has gone on behind that.
             let of_group = FAILING / local * local..(FAILING / local + 1) * local;
             assert!(of_group.into_iter().all(|id| left[place_of(id)] == -1), "{length}: {left:?}");
         }
@@ -224,6 +225,23 @@ fn check_failures(rest: &str, local: usize) {
     lengths[FAILING] = 8_192;
     assert_eq!(launch_with(&lengths), (CL_COMPLETE, wanted));
 }
+
+/// The same when the one with the same id in the group before, if there is one, has written its own.
+const WAITING_FOR_GROUP_BEFORE: &str = "
+    %own_at = OpInBoundsPtrAccessChain %global_int %out %place
+    OpAtomicStore %own_at %device %release %id32
+    %before = OpISub %long %id %sixteen
+    %is_first = OpULessThan %bool %id %sixteen
+    %awaited = OpSelect %long %is_first %id %before
+    %awaited_place_at = OpInBoundsPtrAccessChain %global_int %places %awaited
+    %awaited_place = OpLoad %int %awaited_place_at Aligned 4
+    %awaited_at = OpInBoundsPtrAccessChain %global_int %out %awaited_place
+    OpBranch %wait
+    %wait = OpLabel
+    %seen = OpAtomicLoad %int %awaited_at %device %acquire
+    %waits = OpSLessThan %bool %seen %zero
+    OpBranchConditional %waits %wait %done
+    %done = OpLabel";
 
 #[test]
 fn a_group_does_not_go_on_behind_a_barrier() {
@@ -243,8 +261,9 @@ fn a_group_does_not_go_on_behind_a_sum() {
 
 #[test]
 fn nobody_waits_for_a_work_item_that_does_not_come() {
-    // Groups do not wait for each other: they may run one after the other.
     check_failures(WAITING, ITEMS);
+    // Groups begin one after the other, so that they may wait for one before.
+    check_failures(WAITING_FOR_GROUP_BEFORE, GROUP);
 }
 
 /// A kernel whose private variables are aligned to so many bytes: a small one, a large one, and one that is kept behind a barrier. It adds up
@@ -302,4 +321,29 @@ fn too_wide_an_alignment_fails() {
         CL_SUCCESS => assert_eq!(read::<i32>(&setup.queue, &out), vec![9; ITEMS]),
         _ => assert_eq!(event.status(), CL_OUT_OF_RESOURCES),
     }
+}
+
+/// Hundreds of variables, each in a page of its own, in a kernel whose work-items wait for each other on stacks of their own.
+#[test]
+fn waiting_work_items_have_room_for_wide_alignments() {
+    const VARIABLES: usize = 400;
+    let mut body = String::new();
+    (0..VARIABLES).for_each(|index| {
+        body.push_str(&format!("int v{index}[2] __attribute__((aligned(4096)));\n"));
+        body.push_str(&format!("v{index}[k & 1] = id + {index}; v{index}[~k & 1] = k;\n"));
+    });
+    body.push_str("if (id == 63) atomic_store(flag, 1); else while (!atomic_load(flag));\nint sum = 0;\n");
+    (0..VARIABLES).for_each(|index| body.push_str(&format!("sum += v{index}[k & 1];\n")));
+    let source = format!(
+        "kernel void f(global int *out, volatile global atomic_int *flag, int k) {{
+            int id = get_global_id(0);\n{body} out[id] = sum;
+        }}"
+    );
+    let setup = Setup::new();
+    let kernel = setup.context.build(&source, "-cl-std=CL3.0").kernel("f");
+    let (out, flag) = (setup.context.zeros::<i32>(ITEMS), setup.context.zeros::<i32>(1));
+    kernel.set_all(arguments![&out, &flag, 1_i32]);
+    run(&setup.queue, &kernel, &[ITEMS], &[ITEMS]);
+    let sum_of = |id: usize| (0..VARIABLES).map(|index| (id + index) as i32).sum::<i32>();
+    assert_eq!(read::<i32>(&setup.queue, &out), (0..ITEMS).map(sum_of).collect::<Vec<_>>());
 }

@@ -722,7 +722,8 @@ fn reasons() {
 }
 "
     };
-    for (width, align, expected) in [(3, 8, Some("3")), (128, 8, Some("128")), (8, 256, Some("256")), (8, 128, None)] {
+    for (width, align, expected) in [(3, 8, Some("3")), (128, 8, Some("128")), (8, 8192, Some("8192")), (8, 256, None)]
+    {
         let module = parse_module(&text(align)).unwrap();
         let vectorize = Vectorize::Gangs(Gangs::of_width(width));
         let options = CompileOptions { vectorize, ..CompileOptions::default() };

@@ -98,7 +98,8 @@ pub extern "C" fn go_on() {
     // SAFETY: null, or what `run` has on its stack until all work has returned.
     let Some(turns) = (unsafe { RUNNING.get().as_ref() }) else { return };
     if must_give_up() {
-        give_up();
+        // SAFETY: code calls this function, which owns nothing.
+        unsafe { give_up() };
     }
     let current_yielder = turns.current.get();
     if current_yielder.is_null() && !turns.somebody_waits() {
@@ -119,8 +120,11 @@ pub extern "C" fn go_on() {
 }
 
 /// Leaves the code that this thread runs for good, whichever of its regions and whoever's turn it is. Returns only where the code may not
-/// give up. Called by code, or by functions that it calls and that own nothing.
-pub fn give_up() {
+/// give up.
+///
+/// # Safety
+/// It is called by code, or by functions that code calls and that own nothing then, nor have borrowed anything that others wait for.
+pub unsafe fn give_up() {
     // SAFETY: null, or what `run_region` has on a stack that is still there.
     while let Some(turns) = unsafe { RUNNING.get().as_ref() }.filter(|turns| turns.code == current_code()) {
         if turns.code.is_null() {
@@ -135,7 +139,7 @@ pub fn give_up() {
         turns.end_waiting();
         RUNNING.set(turns.around);
     }
-    // SAFETY: all turns have ended, so this is the stack that the code began on. What it called owns nothing.
+    // SAFETY: all turns have ended, so this is the stack that the code began on. What it called owns nothing, as the caller promises.
     unsafe { leave_code() };
 }
 
@@ -159,7 +163,8 @@ impl Turns {
             let next_coroutine = self.waiting.borrow_mut().pop_front();
             has_ended |= next_coroutine.is_some_and(|coroutine| self.give_turn(coroutine));
             if self.has_given_up.get() {
-                return give_up();
+                // SAFETY: code calls `go_on`, and what that and `run_region` own has been given back.
+                return unsafe { give_up() };
             }
         }
         self.rounds.set(self.rounds.get().wrapping_add(1));
@@ -185,7 +190,8 @@ impl Turns {
         });
         self.give_turn(coroutine);
         if self.has_given_up.get() {
-            give_up();
+            // SAFETY: as in `give_turns`.
+            unsafe { give_up() };
         }
         true
     }
@@ -306,7 +312,8 @@ mod tests {
             if piece == doomed.gives_up {
                 doomed.has_failed.store(true, Ordering::Relaxed);
                 if !doomed.tells {
-                    give_up();
+                    // SAFETY: nothing here owns anything.
+                    unsafe { give_up() };
                     unreachable!("it has left");
                 }
             }
@@ -349,16 +356,19 @@ mod tests {
         let outer_failed = AtomicBool::new(false);
         let mut steps = Vec::new();
         let outer = run_until_given_up(0, &outer_failed, || {
-            let inner_failed = AtomicBool::new(true);
+            let inner_failed = AtomicBool::new(false);
             let inner = run_until_given_up(0, &inner_failed, || {
-                give_up();
+                // SAFETY: nothing here owns anything.
+                unsafe { give_up() };
                 unreachable!("it has left");
             });
             steps.push(inner);
         });
         assert_eq!((outer, steps), (Ok(()), vec![Ok(())]));
-        // Where nobody may, it comes back.
-        give_up();
+        // SAFETY: nothing here owns anything. Where nobody may give up, it comes back.
+        unsafe { give_up() };
+        // What has failed does not begin.
+        assert_eq!(run_until_given_up(0, &AtomicBool::new(true), || unreachable!("it has failed")), Ok(()));
     }
 
     #[test]

@@ -27,16 +27,28 @@ thread_local! {
     static RUNNING: Cell<*const Running> = const { Cell::new(ptr::null()) };
 }
 
-/// Runs a body, whose frames take so many bytes, until it returns or gives up. `has_failed` tells those who wait whether the launch has failed.
+/// Tells who ran before that it runs again.
+struct RestoreRunning(*const Running);
+
+impl Drop for RestoreRunning {
+    fn drop(&mut self) {
+        RUNNING.set(self.0);
+    }
+}
+
+/// Runs a body, whose frames take so many bytes, until it returns or gives up; not at all where the launch has failed, as `has_failed` tells.
 ///
 /// # Errors
 /// [`OutOfStack`] where the body did not run for want of memory.
 pub fn run_until_given_up(frame_bytes: u64, has_failed: &AtomicBool, body: impl FnOnce()) -> Result<(), OutOfStack> {
+    if has_failed.load(Ordering::Relaxed) {
+        return Ok(());
+    }
     let stack = take_stack(frame_bytes)?;
     let has_failed: *const AtomicBool = has_failed;
     let mut unstarted_body = Some(body);
     let (call_body, body_address) = erase_body(&mut unstarted_body);
-    let around = RUNNING.get();
+    let _restore = RestoreRunning(RUNNING.get());
     let mut coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
         let running = Running { yielder, has_failed };
         RUNNING.set(&running);
@@ -44,10 +56,9 @@ pub fn run_until_given_up(frame_bytes: u64, has_failed: &AtomicBool, body: impl 
         unsafe { call_body(body_address) };
     });
     if let CoroutineResult::Yield(()) = coroutine.resume(()) {
-        // SAFETY: nothing on the stack owns anything, as `give_up` demands.
+        // SAFETY: nothing on the stack owns anything, as whoever gives up has promised.
         unsafe { coroutine.force_reset() };
     }
-    RUNNING.set(around);
     keep_stack(coroutine.into_stack());
     Ok(())
 }

@@ -258,21 +258,16 @@ unsafe extern "C" fn print_from_kernel(context: *const c_void, format: u32, argu
     let launch = unsafe { &*context.cast::<Launch>() };
     // SAFETY: the code packs one word per element of each argument of the format.
     let handle = || unsafe { launch.handle_text(format, arguments) };
-    match std::panic::catch_unwind(AssertUnwindSafe(handle)) {
-        Ok(Some(TextOutcome::Printed(result))) => result,
-        Ok(None) => -1,
-        Ok(Some(TextOutcome::Failed)) => {
-            give_up();
-            -1
-        }
-        Err(panic) => {
-            drop(panic);
-            if launch.failed.load(Ordering::Relaxed) {
-                give_up();
-            }
-            -1
-        }
+    // What a panic says is dropped here, as nothing may be left to drop below.
+    let outcome = std::panic::catch_unwind(AssertUnwindSafe(handle)).ok().flatten();
+    if let Some(TextOutcome::Printed(result)) = outcome {
+        return result;
     }
+    if launch.failed.load(Ordering::Relaxed) {
+        // SAFETY: code has called this function, which owns nothing here.
+        unsafe { give_up() };
+    }
+    -1
 }
 
 /// The scratch memory a launch needs: (offset of the code's own storage, size of all), `local_end` being the end

@@ -216,6 +216,8 @@ impl FormTrials {
         let stage = self.stage();
         let best_code = self.best_code.load(Ordering::Acquire);
         let best_number = if usable.contains(best_code) { best_code } else { 0 };
+        // What a launch takes that fails says nothing of its code.
+        let is_failure = || has_failed.is_some_and(|has_failed| has_failed.load(Ordering::Relaxed));
         let run_code = |number: usize, group_range: Range<u64>| {
             let started = Instant::now();
             self.find_code(number, own_code).call_with_stack(has_failed, |entry| run(entry, group_range))?;
@@ -244,6 +246,9 @@ impl FormTrials {
                 |group_range| run_code(tried_code, group_range),
                 |group_range| run_code(best_number, group_range).map(drop),
             )?;
+            if is_failure() {
+                return Ok(None);
+            }
             let duration = match outcome {
                 ChunkOutcome::Complete(duration) => duration,
                 ChunkOutcome::Hopeless(group_time) => {
@@ -256,6 +261,9 @@ impl FormTrials {
             return Ok(self.note_turn(turn, tried_code, note_chunk));
         }
         let duration = run_code(best_number, group_range)?;
+        if is_failure() {
+            return Ok(None);
+        }
         let nanoseconds = in_nanoseconds(duration);
         self.group_nanoseconds.fetch_max(nanoseconds / group_count.max(1), Ordering::Relaxed);
         if let Some(turn) = turn {

@@ -106,7 +106,7 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "gang_limits",
-        what: "finds what no gang can do: widths that there are not, private variables of a greater alignment than one lane's copy can have, loops of which too many lie in each other",
+        what: "finds what no gang can do: widths that there are not, private variables aligned wider than a page, of which copies for all lanes take much memory, loops of which too many lie in each other",
         file: "plan/kernel_passes.rs",
         phase: Phase::Gangs,
         after: Stage::Regions,

@@ -122,7 +122,8 @@ impl Storage {
             };
             blocks[slot] = (byte_size, alignment);
             // The address of a stack variable tells nothing about its address space.
-            let on_stack = byte_size <= stack_bytes && alignment <= MOST_STACK_ALIGN && !asks_space;
+            let frame_bytes = byte_size.next_multiple_of(u64::from(alignment).max(1));
+            let on_stack = frame_bytes <= stack_bytes && alignment <= WIDEST_ALIGNMENT && !asks_space;
             let slot_use = match slot_uses[slot] {
                 Use::Passing if in_turns[slot] && !on_stack => Use::Kept,
                 slot_use => slot_use,
@@ -134,7 +135,7 @@ impl Storage {
                     SlotHome::Unused
                 }
                 Use::Passing if on_stack => {
-                    stack_bytes -= byte_size;
+                    stack_bytes -= frame_bytes;
                     SlotHome::Stack
                 }
                 Use::Passing => SlotHome::Worker(place_next(&mut needs.worker_bytes, byte_size, alignment)),
@@ -186,8 +187,8 @@ enum Array {
     Slot(Slot),
 }
 
-/// The widest alignment of a variable on the stack, which takes as much beside the variable's own bytes.
-const MOST_STACK_ALIGN: u32 = 4096;
+/// The widest alignment of a variable on the stack, and of one of which each lane of a gang has a copy: each takes as many bytes at least.
+pub(super) const WIDEST_ALIGNMENT: u32 = 4096;
 
 /// The next place for `byte_size` bytes in an area that now has `end_offset` bytes.
 fn place_next(end_offset: &mut u64, byte_size: u64, alignment: u32) -> u64 {

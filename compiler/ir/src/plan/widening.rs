@@ -23,6 +23,8 @@ pub enum Reason {
     Width(u32),
     /// One work-item after the other is expected to be faster.
     Cost(WidthChoice),
+    /// A private variable is aligned so widely that copies for all lanes would take much memory.
+    SlotAlignment(u32),
     /// The values that a gang keeps alive would take too much of the stack.
     StackFrame,
     /// So many loops lie in each other.
@@ -36,6 +38,7 @@ impl fmt::Display for Reason {
         match self {
             Reason::Width(gang_width) => write!(formatter, "gangs of {gang_width} work-items are not supported"),
             Reason::Cost(choice) => choice.fmt(formatter),
+            Reason::SlotAlignment(alignment) => write!(formatter, "a private variable is aligned to {alignment} bytes"),
             Reason::Waits => formatter.write_str("work-items may wait for each other in a loop"),
             Reason::LoopDepth(depth) => write!(formatter, "{depth} loops lie in each other"),
             Reason::StackFrame => formatter.write_str("the values of a gang take too much of the stack"),

@@ -43,6 +43,7 @@ unsafe extern "C" fn print(context: *const c_void, format: u32, packed: *const u
             let text = String::from_utf8_lossy(&printer.module.formats[format].text).into_owned();
             printer.failure.borrow_mut().get_or_insert(Fault::LaunchFailure(text).to_string());
             printer.has_failed.store(true, Ordering::Relaxed);
+            // All that this function has borrowed, it has given back.
             give_up();
             return 0;
         }
