@@ -42,7 +42,7 @@ struct ArrayRequest {
 
 impl ArrayRequest {
     /// How LLVM's text calls the array's address.
-    fn name(&self) -> String {
+    fn spell_name(&self) -> String {
         format!("%array.{}", self.result.1)
     }
 }
@@ -60,7 +60,7 @@ pub(super) fn translate_array(translator: &mut Translator<'_>, opcode: Op, words
             }
         }
     }
-    translator.define_result(request.result, format_args!("bitcast ptr {} to ptr", request.name()))
+    translator.define_result(request.result, format_args!("bitcast ptr {} to ptr", request.spell_name()))
 }
 
 fn read_request(translator: &Translator<'_>, opcode: Op, words: &[u32]) -> Attempt<ArrayRequest> {
@@ -105,7 +105,7 @@ fn make_known_array(translator: &mut Translator<'_>, request: &ArrayRequest, len
     let length = length.max(1);
     let location = translator.lines.spell_location(&mut translator.metadata);
     let ArrayRequest { element, alignment, declared_alignment, .. } = request;
-    let variable = format!("  {} = alloca {element}, i64 {length}{declared_alignment}{location}\n", request.name());
+    let variable = format!("  {} = alloca {element}, i64 {length}{declared_alignment}{location}\n", request.spell_name());
     let is_first_block = translator.function.as_ref().is_some_and(|state| state.is_first_block);
     if is_first_block {
         if let Some(state) = translator.function.as_mut() {
@@ -147,7 +147,7 @@ fn take_shared_part(translator: &mut Translator<'_>, request: &ArrayRequest) -> 
     let [room, count, size, alignment] = ["m"; 4].map(Parameter::Scalar);
     let parameters = [bytes, words, room, count, size, alignment];
     let call = translator.call_built_in("__lockstep_take_private_array", &parameters, "ptr", &arguments)?;
-    Ok(format!("{} = {call}", request.name()))
+    Ok(format!("{} = {call}", request.spell_name()))
 }
 
 /// `OpSaveMemoryINTEL`: how much of the shared memory is taken, as an address that only `OpRestoreMemoryINTEL` uses.
