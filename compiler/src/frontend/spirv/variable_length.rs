@@ -105,7 +105,8 @@ fn make_known_array(translator: &mut Translator<'_>, request: &ArrayRequest, len
     let length = length.max(1);
     let location = translator.lines.spell_location(&mut translator.metadata);
     let ArrayRequest { element, alignment, declared_alignment, .. } = request;
-    let variable = format!("  {} = alloca {element}, i64 {length}{declared_alignment}{location}\n", request.spell_name());
+    let variable =
+        format!("  {} = alloca {element}, i64 {length}{declared_alignment}{location}\n", request.spell_name());
     let is_first_block = translator.function.as_ref().is_some_and(|state| state.is_first_block);
     if is_first_block {
         if let Some(state) = translator.function.as_mut() {
