@@ -138,7 +138,7 @@ impl Run for Launch {
             printf::flush_output();
         }
         let failed = self.failed.swap(false, Ordering::Relaxed);
-        if let Some(reason) = self.reason.lock().take() {
+        if failed && let Some(reason) = self.reason.lock().take() {
             return Err(error!(CL_OUT_OF_RESOURCES, "a work-item ended the kernel: {reason}"));
         }
         ensure!(

@@ -49,7 +49,8 @@ const TAKES_LONG: usize = 4_000;
 pub struct Executable {
     linked: LinkedProgram,
     outline: Outline,
-    /// Whether work-items of its kernels may make their launch fail.
+    /// Whether work-items of its kernels may make their launch fail: what its formats tell, of which there may be many, for each chunk of
+    /// groups.
     may_give_up: bool,
     /// A hash of the portable form.
     identity: OnceLock<[u8; 32]>,

@@ -6,7 +6,7 @@ use super::held_forms::HeldContext;
 use super::kernel_state::{KernelState, ProgramFacts};
 use super::notes;
 use super::region_state::{RegionState, analyze_region};
-use super::storage::{Storage, WIDEST_ALIGNMENT};
+use super::storage::{PAGE_ALIGNMENT, Storage};
 use super::widening::Reason;
 use super::width_choice::WidthChoice;
 use super::width_selection::{choose_width, may_lie};
@@ -100,7 +100,7 @@ pub(super) fn gang_limits(kernel_state: &mut KernelState<'_>) {
     let width = kernel_state.gangs.and_then(|gangs| gangs.width).filter(|gang_width| !WIDTHS.contains(gang_width));
     let kernel = &kernel_state.kernel;
     // Sub-groups are gangs, however much memory or time that takes.
-    let slot = kernel.slots.values().find(|slot| slot.align > WIDEST_ALIGNMENT && !kernel_state.sub_groups);
+    let slot = kernel.slots.values().find(|slot| slot.align > PAGE_ALIGNMENT && !kernel_state.sub_groups);
     let find_depth = || kernel.regions.values().map(find_loop_depth).find(|&depth| depth > MOST_LOOP_DEPTH);
     let depth = if kernel_state.sub_groups { None } else { find_depth() };
     let reason = width.map(Reason::Width).or(slot.map(|slot| Reason::SlotAlignment(slot.align)));

@@ -123,7 +123,7 @@ impl Storage {
             blocks[slot] = (byte_size, alignment);
             // The address of a stack variable tells nothing about its address space.
             let frame_bytes = byte_size.next_multiple_of(u64::from(alignment).max(1));
-            let on_stack = frame_bytes <= stack_bytes && alignment <= WIDEST_ALIGNMENT && !asks_space;
+            let on_stack = frame_bytes <= stack_bytes && alignment <= PAGE_ALIGNMENT && !asks_space;
             let slot_use = match slot_uses[slot] {
                 Use::Passing if in_turns[slot] && !on_stack => Use::Kept,
                 slot_use => slot_use,
@@ -187,8 +187,9 @@ enum Array {
     Slot(Slot),
 }
 
-/// The widest alignment of a variable on the stack, and of one of which each lane of a gang has a copy: each takes as many bytes at least.
-pub(super) const WIDEST_ALIGNMENT: u32 = 4096;
+/// That of a page: the widest of variables on the stack, and of those of which each lane of a gang has a copy. Each takes as many bytes at
+/// least.
+pub(super) const PAGE_ALIGNMENT: u32 = 4096;
 
 /// The next place for `byte_size` bytes in an area that now has `end_offset` bytes.
 fn place_next(end_offset: &mut u64, byte_size: u64, alignment: u32) -> u64 {
