@@ -702,6 +702,48 @@ fn funnel_shifts_by_nothing() {
     }
 }
 
+/// Where a work-item makes the launch fail, the interpreter and code of either kind say so, and nobody goes on behind a barrier.
+#[test]
+fn a_work_item_makes_the_launch_fail() {
+    let text = "format fmt0 \"no room for %d\" (i32) failure\n".to_owned()
+        + &head(1)
+        + " region r0 {
+ b0(v0: ptr.global):
+   v1: i64 = query.global_id 0
+   v2: i64 = shl v1, 2
+   v3: ptr.global = ptradd v0, v2
+   v4: i1 = icmp.eq v1, 5:i64
+   br v4, b1, b2
+ b1:
+   v5: i32 = printf fmt0(7:i32)
+   return
+ b2:
+   v6: ptr.global = ptradd v3, 40:i64
+   store 1:i32 to v6 align 4
+   barrier
+   v7: i64 = sub 76:i64, v2
+   v8: ptr.global = ptradd v0, v7
+   v9: i32 = load v8 align 4
+   store v9 to v3 align 4
+   return
+ }
+}
+";
+    let module = parse_module(&text).unwrap();
+    let range = NdRange::new(&[10], &[10]);
+    let wanted = "the launch fails: no room for %d";
+    let mut memory = Memory::new(vec![vec![0; 80]]);
+    let interpreted = run_kernel(&module, "k", &range, &[Arg::Buffer(0)], &mut memory).unwrap_err();
+    assert_eq!(interpreted.fault.to_string(), wanted);
+    for vectorize in [Vectorize::Scalar, Vectorize::Gangs(Gangs::of_width(8))] {
+        let options = CompileOptions { vectorize, ..CompileOptions::default() };
+        let mut found = Memory::new(vec![vec![0; 80]]);
+        let failure = machine::run_with(options, &module, "k", &range, &[Arg::Buffer(0)], &mut found).unwrap_err();
+        assert_eq!(failure, wanted);
+        assert_eq!(found.buffers[0][..40], [0; 40]);
+    }
+}
+
 /// What no gang can do is said, and the kernel runs as ever.
 #[test]
 fn reasons() {

@@ -175,11 +175,11 @@ impl<'m> Code<'m> {
         });
         scratch.contents()?;
         block.contents()?;
-        if let Some(failure) = printer.failure.take() {
-            return Err(failure);
-        }
         memory.buffers = buffers.iter().map(Object::contents).collect::<Result<_, _>>()?;
         memory.globals = globals.iter().map(Object::contents).collect::<Result<_, _>>()?;
-        Ok(Report { printf: printer.events.into_inner(), ..Report::default() })
+        match printer.failure.take() {
+            Some(failure) => Err(failure),
+            None => Ok(Report { printf: printer.events.into_inner(), ..Report::default() }),
+        }
     }
 }
