@@ -19,6 +19,7 @@ pub mod info;
 pub mod kept_programs;
 pub mod loader;
 pub mod long_sources;
+pub mod messages;
 pub mod objects;
 pub mod plain;
 pub mod random;

@@ -1,15 +1,11 @@
 //! Private arrays whose length only a run tells (`SPV_INTEL_variable_length_array`): what kernels keep in them, and launches whose work-items
 //! want more memory than there is.
 
-use std::ffi::{CStr, c_char, c_void};
-use std::ptr;
-use std::sync::Mutex;
-
 use lockstep_conformance::commands::launch;
-use lockstep_conformance::loader::{cl, device};
-use lockstep_conformance::objects::{Argument, Context};
+use lockstep_conformance::messages::listening_setup;
+use lockstep_conformance::objects::Argument;
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Buffer, Setup, arguments, is_lockstep, ok, read, run};
+use lockstep_conformance::{Buffer, Setup, arguments, is_lockstep, read, run};
 use lockstep_spirv_assembler::assemble_module;
 
 /// A module whose kernels are those that the compiler's tests interpret.
@@ -116,29 +112,6 @@ const WAITING: &str = "
     OpBranchConditional %waits %wait %done
     %done = OpLabel";
 
-static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-extern "C" fn keep_message(message: *const c_char, _: *const c_void, _: usize, _: *mut c_void) {
-    // SAFETY: the driver hands a terminated string over for the time of the call.
-    let message = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
-    TOLD.lock().expect("no panic").push(message);
-}
-
-/// What contexts of [`listening_setup`] were told.
-fn told_messages() -> String {
-    TOLD.lock().expect("no panic").join("\n")
-}
-
-/// A context whose messages are kept, and a queue.
-fn listening_setup() -> Setup {
-    let mut code = CL_SUCCESS;
-    let raw = (cl().clCreateContext)(ptr::null(), 1, &device(), Some(keep_message), ptr::null_mut(), &mut code);
-    ok(code);
-    let context = Context::own(raw);
-    let queue = context.queue(0);
-    Setup { context, queue }
-}
-
 /// What a kernel of the module leaves in its first buffer, which is as long as the second one.
 fn run_with_lengths(setup: &Setup, name: &str, lengths: &[i32], local: usize) -> Vec<i32> {
     let kernel = setup.context.build_module(&assemble_module(AT_RUN_TIME, (1, 4))).kernel(name);
@@ -169,6 +142,38 @@ fn each_work_item_has_an_array_of_its_own_length() {
     assert_eq!(run_with_lengths(&setup, "rounds", &large, 32), vec![190; 64]);
 }
 
+/// Arrays of one element, made in a block that runs once, more of them than the front end looks for loops around. Each has an element of its
+/// own: were two of them one, the sum would be another.
+#[test]
+fn many_arrays_of_known_length_are_apart() {
+    const ARRAYS: usize = 70;
+    if !is_lockstep() {
+        return;
+    }
+    let mut rest = String::from("    OpBranch %next\n    %next = OpLabel\n");
+    (0..ARRAYS).for_each(|index| {
+        rest += &format!("    %a{index} = OpVariableLengthArrayINTEL %private_long %one\n");
+        rest += &format!("    %n{index} = OpIMul %long %id %middle\n");
+        rest +=
+            &format!("    %v{index} = OpIAdd %long %n{index} %{}\n", if index % 2 == 0 { "sixteen" } else { "none" });
+        rest += &format!("    OpStore %a{index} %v{index} Volatile|Aligned 8\n");
+    });
+    rest += "    %s0 = OpLoad %long %a0 Volatile|Aligned 8\n";
+    (1..ARRAYS).for_each(|index| {
+        rest += &format!("    %e{index} = OpLoad %long %a{index} Volatile|Aligned 8\n");
+        rest += &format!("    %s{index} = OpIAdd %long %s{} %e{index}\n", index - 1);
+    });
+    rest += &format!("    %sum = OpUConvert %int %s{}\n", ARRAYS - 1);
+    rest += "    %out_at = OpInBoundsPtrAccessChain %global_int %out %id\n    OpStore %out_at %sum Aligned 4";
+    let setup = Setup::new();
+    let kernel = setup.context.build_module(&assemble_kernel(&rest)).kernel("f");
+    let (out, ones) = (setup.context.zeros::<i32>(ITEMS), setup.context.with_values(&[1; ITEMS]));
+    kernel.set_all(arguments![&out, &ones, &ones]);
+    run(&setup.queue, &kernel, &[ITEMS], &[GROUP]);
+    let wanted: Vec<i32> = (0..ITEMS).map(|id| (ARRAYS * id * 37 + ARRAYS / 2 * 16) as i32).collect();
+    assert_eq!(read::<i32>(&setup.queue, &out), wanted);
+}
+
 /// Work-items of launches that may fail, and those of a group.
 const ITEMS: usize = 64;
 const GROUP: usize = 16;
@@ -187,7 +192,7 @@ fn check_failures(rest: &str, local: usize) {
     if !is_lockstep() {
         return;
     }
-    let setup = listening_setup();
+    let (setup, messages) = listening_setup();
     let kernel = setup.context.build_module(&assemble_kernel(rest)).kernel("f");
     let places: Vec<i32> = (0..ITEMS).map(|id| place_of(id) as i32).collect();
     let places: Buffer = setup.context.with_values(&places);
@@ -218,7 +223,7 @@ fn check_failures(rest: &str, local: usize) {
             let of_group = FAILING / local * local..(FAILING / local + 1) * local;
             assert!(of_group.into_iter().all(|id| left[place_of(id)] == -1), "{length}: {left:?}");
         }
-        let told = told_messages();
+        let told = messages.take_all();
         let array = format!("an array of {} elements of 8 bytes: 65536 of 65536 bytes are left", length as u32);
         assert!(told.contains(&array), "{told}");
     }
@@ -267,20 +272,20 @@ fn nobody_waits_for_a_work_item_that_does_not_come() {
 }
 
 /// A kernel whose private variables are aligned to so many bytes: a small one, a large one, and one that is kept behind a barrier. It adds up
-/// what is in them, and what is wrong with their addresses.
+/// what is in them, and writes their addresses: what it said of these itself would be known when it is compiled.
 fn aligned_source(alignment: u64) -> String {
     format!(
         "#define ALIGNED __attribute__((aligned({alignment})))
-        kernel void f(global int *out, global const int *input) {{
-            int id = get_global_id(0), wrong = 0;
+        kernel void f(global int *out, global const int *input, global ulong *addresses) {{
+            int id = get_global_id(0);
             int small[4] ALIGNED; int large[3000] ALIGNED; int kept[5] ALIGNED;
             for (int i = 0; i < 4; i++) small[i] = input[i] + id;
             for (int i = 0; i < 3000; i++) large[i] = i * id;
             for (int i = 0; i < 5; i++) kept[i] = id * 5 + i;
-            wrong += ((ulong)small | (ulong)large | (ulong)kept) % {alignment} != 0;
+            addresses[4 * id] = (ulong)small; addresses[4 * id + 1] = (ulong)large; addresses[4 * id + 2] = (ulong)kept;
             barrier(CLK_LOCAL_MEM_FENCE);
-            int value = small[input[0] & 3] + large[input[1] + id] + kept[input[2] & 3];
-            out[id] = SUM(value) + 1000000 * wrong + ((ulong)kept % {alignment} != 0) * 1000000;
+            addresses[4 * id + 3] = (ulong)kept;
+            out[id] = SUM(small[input[0] & 3] + large[input[1] + id] + kept[input[2] & 3]);
         }}"
     )
 }
@@ -290,15 +295,19 @@ fn variables_are_aligned_as_widely_as_programs_say() {
     let setup = Setup::new();
     let input = setup.context.with_values(&[2, 7, 3, 1]);
     let values: Vec<i32> = (0..ITEMS as i32).map(|id| (3 + id) + (7 + id) * id + (id * 5 + 3)).collect();
-    let sizes_of_sub_groups = "-cl-std=CL3.0 -DSUM(x)=sub_group_broadcast(x,get_sub_group_local_id())";
+    let as_sub_groups = "-cl-std=CL3.0 -DSUM(x)=sub_group_broadcast(x,get_sub_group_local_id())";
     for alignment in [16, 128, 256, 4096, 16_384] {
-        for options in ["-DSUM(x)=(x)", sizes_of_sub_groups] {
+        for options in ["-DSUM(x)=(x)", as_sub_groups] {
             let kernel = setup.context.build(&aligned_source(alignment), options).kernel("f");
             for local in [1, GROUP, ITEMS] {
-                let out = setup.context.zeros::<i32>(ITEMS);
-                kernel.set_all(arguments![&out, &input]);
+                let (out, addresses) = (setup.context.zeros::<i32>(ITEMS), setup.context.zeros::<u64>(4 * ITEMS));
+                kernel.set_all(arguments![&out, &input, &addresses]);
                 run(&setup.queue, &kernel, &[ITEMS], &[local]);
-                assert_eq!(read::<i32>(&setup.queue, &out), values, "{alignment} {options} {local}");
+                let message = format!("{alignment} {options} {local}");
+                assert_eq!(read::<i32>(&setup.queue, &out), values, "{message}");
+                let addresses = read::<u64>(&setup.queue, &addresses);
+                assert!(addresses.iter().all(|address| *address != 0 && address % alignment == 0), "{message}");
+                assert!(addresses.chunks_exact(4).all(|of_item| of_item[2] == of_item[3]), "{message}");
             }
         }
     }
@@ -306,7 +315,7 @@ fn variables_are_aligned_as_widely_as_programs_say() {
 
 /// No alignment ends the application.
 #[test]
-fn too_wide_an_alignment_fails() {
+fn the_widest_alignment_runs_or_fails() {
     let setup = Setup::new();
     let source = "kernel void f(global int *out, int n) {
             int variable[4] __attribute__((aligned(1 << 28)));

@@ -6,7 +6,9 @@ use std::io::Error;
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::{Setup, is_lockstep};
 
-use crate::work::{Work, build_and_launch, let_compilers_end, listening_setup, log_of_failed_build, take_messages};
+use lockstep_conformance::messages::{Messages, listening_setup};
+
+use crate::work::{Work, build_and_launch, let_compilers_end, log_of_failed_build};
 
 type Resource = libc::__rlimit_resource_t;
 
@@ -25,7 +27,7 @@ pub fn set_soft_limit(resource: Resource, value: u64) -> u64 {
 /// Checks that builds and launches fail for want of something, and name the system call, while the limit holds; and that
 /// both work again afterwards, also of what failed.
 #[track_caller]
-fn fail_under_limit(setup: &Setup, resource: Resource, value: u64, sentence: &str) {
+fn fail_under_limit(setup: &Setup, messages: &Messages, resource: Resource, value: u64, sentence: &str) {
     let work = Work::build(&setup.context);
     work.launch(&setup.queue, 10);
     let_compilers_end();
@@ -34,8 +36,8 @@ fn fail_under_limit(setup: &Setup, resource: Resource, value: u64, sentence: &st
     assert!(log.contains(sentence), "{log}");
     work.launch(&setup.queue, 10);
     work.fail_to_launch(&setup.queue, 20);
-    let messages = take_messages();
-    assert!(messages.contains(sentence), "{messages}");
+    let told = messages.take_all();
+    assert!(told.contains(sentence), "{told}");
     set_soft_limit(resource, before);
     work.launch(&setup.queue, 20);
     work.launch(&setup.queue, 10);
@@ -60,10 +62,10 @@ fn there_are_no_more_processes() {
         return;
     }
     in_child("limits::there_are_no_more_processes", &[], || {
-        let setup = listening_setup();
+        let (setup, messages) = listening_setup();
         build_and_launch(&setup);
         drop_rights();
-        fail_under_limit(&setup, libc::RLIMIT_NPROC, 0, "clone: Resource temporarily unavailable");
+        fail_under_limit(&setup, messages, libc::RLIMIT_NPROC, 0, "clone: Resource temporarily unavailable");
     });
 }
 
@@ -73,9 +75,9 @@ fn there_are_no_more_descriptors() {
         return;
     }
     in_child("limits::there_are_no_more_descriptors", &[], || {
-        let setup = listening_setup();
+        let (setup, messages) = listening_setup();
         build_and_launch(&setup);
-        fail_under_limit(&setup, libc::RLIMIT_NOFILE, 3, "Too many open files");
+        fail_under_limit(&setup, messages, libc::RLIMIT_NOFILE, 3, "Too many open files");
         // All that there may be are in use, but for some.
         set_soft_limit(libc::RLIMIT_NOFILE, 256);
         let mut files: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();

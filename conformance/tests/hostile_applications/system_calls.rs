@@ -5,7 +5,9 @@ use std::io::Error;
 use lockstep_conformance::child::in_child;
 use lockstep_conformance::{Setup, is_lockstep};
 
-use crate::work::{Work, build_and_launch, let_compilers_end, listening_setup, log_of_failed_build, take_messages};
+use lockstep_conformance::messages::listening_setup;
+
+use crate::work::{Work, build_and_launch, let_compilers_end, log_of_failed_build};
 
 /// What makes new processes and threads.
 const NEW_PROCESSES: [libc::c_long; 6] =
@@ -51,17 +53,17 @@ fn no_process_can_be_made_after_the_build() {
         return;
     }
     in_child("system_calls::no_process_can_be_made_after_the_build", &[], || {
-        let Setup { context, queue } = listening_setup();
+        let (Setup { context, queue }, messages) = listening_setup();
         let work = Work::build(&context);
         work.launch(&queue, 10);
         let_compilers_end();
         forbid(&NEW_PROCESSES, libc::EPERM);
         // Code that is there runs.
         (0..10).for_each(|_| work.launch(&queue, 10));
-        assert!(!take_messages().contains("clone"));
+        assert!(!messages.take_all().contains("clone"));
         work.fail_to_launch(&queue, 20);
-        let messages = take_messages();
-        assert!(messages.contains("clone: Operation not permitted"), "{messages}");
+        let told = messages.take_all();
+        assert!(told.contains("clone: Operation not permitted"), "{told}");
         let log = log_of_failed_build(&context);
         assert!(log.contains("clone: Operation not permitted"), "{log}");
         // And still runs.
@@ -75,14 +77,14 @@ fn only_programs_are_forbidden() {
         return;
     }
     in_child("system_calls::only_programs_are_forbidden", &[], || {
-        let Setup { context, queue } = listening_setup();
+        let (Setup { context, queue }, messages) = listening_setup();
         let work = Work::build(&context);
         work.launch(&queue, 10);
         let_compilers_end();
         forbid(&[libc::SYS_execve, libc::SYS_execveat], libc::EPERM);
         work.fail_to_launch(&queue, 20);
-        let messages = take_messages();
-        assert!(messages.contains("execve: Operation not permitted"), "{messages}");
+        let told = messages.take_all();
+        assert!(told.contains("execve: Operation not permitted"), "{told}");
         work.launch(&queue, 10);
     });
 }

@@ -1,15 +1,11 @@
 //! What the applications of these tests do with OpenCL, and what they learn of its failures.
 
-use std::ffi::{CStr, c_char, c_void};
-use std::ptr;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use lockstep_conformance::commands::{finish, try_launch};
-use lockstep_conformance::loader::device;
 use lockstep_conformance::opencl_sys::*;
-use lockstep_conformance::{Buffer, Context, Kernel, Program, Queue, Setup, cl, ok, read, run};
+use lockstep_conformance::{Buffer, Context, Kernel, Program, Queue, Setup, ok, read, run};
 
 /// Values of each launch.
 const COUNT: usize = 100;
@@ -87,29 +83,6 @@ pub fn log_of_failed_build(context: &Context) -> String {
     let code = program.build("");
     assert_ne!(code, CL_SUCCESS, "the program was built");
     program.log()
-}
-
-static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-extern "C" fn keep_message(message: *const c_char, _: *const c_void, _: usize, _: *mut c_void) {
-    // SAFETY: the driver hands a terminated string over for the time of the call.
-    let message = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
-    TOLD.lock().expect("no panic").push(message);
-}
-
-/// A context that keeps what it is told, and a queue.
-pub fn listening_setup() -> Setup {
-    let mut code = CL_SUCCESS;
-    let raw = (cl().clCreateContext)(ptr::null(), 1, &device(), Some(keep_message), ptr::null_mut(), &mut code);
-    ok(code);
-    let context = Context::own(raw);
-    let queue = context.queue(0);
-    Setup { context, queue }
-}
-
-/// What contexts of [`listening_setup`] were told since this was last asked.
-pub fn take_messages() -> String {
-    std::mem::take(&mut *TOLD.lock().expect("no panic")).join("\n")
 }
 
 /// Waits until processes of the compiler have ended that would take another job: what needs none of its own goes on without new ones.
